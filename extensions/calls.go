@@ -169,7 +169,8 @@ func (c *Calls) end(s *stack, b *Batch, i int, f func(*Call)) {
 		return
 	}
 	call := &c.call
-	*call = Call{Goroutine: b.Goroutine, Point: fr.point, Parent: NoPoint, Start: fr.start, End: b.Events[i].Time, Below: fr.below, Depth: n - s.hidden, At: i, Path: fr.path}
+	*call = Call{Goroutine: b.Goroutine, Point: fr.point, Parent: NoPoint, Start: fr.start, End: b.Events[i].Time,
+		Below: fr.below, Depth: n - s.hidden, At: i, Path: fr.path}
 	if n > 0 {
 		s.open[n-1].below += call.End - call.Start
 	}

@@ -58,18 +58,20 @@ type Kind uint8
 
 // Events of the goroutine that a batch is of.
 const (
-	Enter        = Kind(spec.EvEnter)        // procedure or loop Point
-	Exit         = Kind(spec.EvExit)         // of Point, the last open one; an exit by defer also closes those that a panic left open
-	Leave        = Kind(spec.EvLeave)        // loop Point after Arg iterations
-	Unwind       = Kind(spec.EvUnwind)       // a recovered panic or Goexit left all but the Arg outermost
-	Sync         = Kind(spec.EvSync)         // operation Point on the object at address Arg
-	Record       = Kind(spec.EvRecord)       // of the kind of Point; see [As]
-	Create       = Kind(spec.EvGoCreate)     // it creates goroutine Arg
-	Start        = Kind(spec.EvGoStart)      // it runs, on the batch's thread
-	Wait         = Kind(spec.EvGoWait)       // it waits: for the object at address Arg if that is not 0
-	Stop         = Kind(spec.EvGoStop)       // it is preempted, yields, or comes from a system call without a processor
-	End          = Kind(spec.EvGoEnd)        // it ends
-	Wake         = Kind(spec.EvGoUnpark)     // it makes goroutine Arg runnable; in a batch of goroutine 0 the runtime does
+	Enter = Kind(spec.EvEnter) // procedure or loop Point
+	// of Point, the last open one; an exit by defer also closes those that a panic left open
+	Exit   = Kind(spec.EvExit)
+	Leave  = Kind(spec.EvLeave)    // loop Point after Arg iterations
+	Unwind = Kind(spec.EvUnwind)   // a recovered panic or Goexit left all but the Arg outermost
+	Sync   = Kind(spec.EvSync)     // operation Point on the object at address Arg
+	Record = Kind(spec.EvRecord)   // of the kind of Point; see [As]
+	Create = Kind(spec.EvGoCreate) // it creates goroutine Arg
+	Start  = Kind(spec.EvGoStart)  // it runs, on the batch's thread
+	Wait   = Kind(spec.EvGoWait)   // it waits: for the object at address Arg if that is not 0
+	Stop   = Kind(spec.EvGoStop)   // it is preempted, yields, or comes from a system call without a processor
+	End    = Kind(spec.EvGoEnd)    // it ends
+	// it makes goroutine Arg runnable; in a batch of goroutine 0 the runtime does
+	Wake         = Kind(spec.EvGoUnpark)
 	SyscallBegin = Kind(spec.EvSyscallBegin) // it enters a system call
 	SyscallEnd   = Kind(spec.EvSyscallEnd)   // it leaves it
 	Lost         = Kind(spec.EvGap)          // Arg events of the thread are missing; shown to all

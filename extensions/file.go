@@ -47,7 +47,8 @@ type place struct {
 // Open reads the tables of a file. The file must be one that a program wrote, of one stream; r is
 // not closed.
 func Open(r io.ReaderAt, size int64) (*File, error) {
-	f := &File{r: r, size: size, blocks: map[uint32][]place{}, recs: map[uint32]*spec.Record{}, defs: map[uint32]*spec.Record{},
+	f := &File{r: r, size: size, blocks: map[uint32][]place{}, recs: map[uint32]*spec.Record{},
+		defs: map[uint32]*spec.Record{},
 		tags: map[string]uint32{}, next: spec.FirstUserTag, names: map[uint64]string{}}
 	f.p = newPipeline(f)
 	f.p.file = true
@@ -144,7 +145,10 @@ func (f *File) take(p *sddf.Packet) {
 // load reads a thread's buffers one by one. If several have the same number, because one was
 // written before it was full, the longest is used.
 func (f *File) load(list []place) func() *block {
-	slices.SortStableFunc(list, func(a, b place) int { return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(b.at.Len, a.at.Len)) })
+	slices.SortStableFunc(list, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq),
+			cmp.Compare(b.at.Len, a.at.Len))
+	})
 	list = slices.CompactFunc(list, func(a, b place) bool { return a.seq == b.seq })
 	var buf []byte
 	var words []uint64
@@ -318,7 +322,9 @@ func (f *File) define(rec *spec.Record) uint32 {
 		return tag
 	}
 	for _, tag := range slices.Sorted(maps.Keys(f.defs)) {
-		if old := f.defs[tag]; tag >= spec.FirstUserTag && old.Name == rec.Name && slices.EqualFunc(old.Fields, rec.Fields, func(a, b spec.Field) bool { return a.Name == b.Name && a.Type == b.Type }) {
+		if old := f.defs[tag]; tag >= spec.FirstUserTag && old.Name == rec.Name &&
+			slices.EqualFunc(old.Fields, rec.Fields,
+				func(a, b spec.Field) bool { return a.Name == b.Name && a.Type == b.Type }) {
 			f.tags[rec.Name] = tag
 			return tag
 		}

@@ -122,7 +122,8 @@ func (l *goroutines) Flush(out *Out, last bool) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.sums)) {
 		s := l.sums[name]
-		Emit(out, goroutineLifetimes, GoroutineLifetimes{name, s.created, s.ended, s.most, out.Ns(s.sum), out.Ns(s.times.least),
+		Emit(out, goroutineLifetimes, GoroutineLifetimes{name, s.created, s.ended, s.most, out.Ns(s.sum),
+			out.Ns(s.times.least),
 			out.Ns(s.times.quantile(0.5)), out.Ns(s.times.most), out.Ns(s.running)})
 	}
 }

@@ -102,7 +102,8 @@ func (l *lifetimes) Flush(out *Out, last bool) {
 		if h.n == 0 {
 			continue
 		}
-		r := ProcedureLifetimes{Procedure: uint32(i), Calls: h.n, Least: out.Ns(h.least), Median: out.Ns(h.quantile(0.5)), P90: out.Ns(h.quantile(0.9)),
+		r := ProcedureLifetimes{Procedure: uint32(i), Calls: h.n, Least: out.Ns(h.least),
+			Median: out.Ns(h.quantile(0.5)), P90: out.Ns(h.quantile(0.9)),
 			P99: out.Ns(h.quantile(0.99)), P999: out.Ns(h.quantile(0.999)), Most: out.Ns(h.most)}
 		for k := range h.counts {
 			if n := h.count(k); n > 0 {

@@ -24,7 +24,8 @@ func List() []Shipped {
 			Procedures | Drops, newWindows},
 		{"outliers", "calls slower than a percentile of their procedure's, in place of all events", "percentile",
 			Procedures | Drops, newOutliers},
-		{"trigger", "asks the flight recorder for a file: main.f>100ms, or a record's field: request.status=500", "condition",
+		{"trigger", "asks the flight recorder for a file: main.f>100ms, or a record's field: request.status=500",
+			"condition",
 			Procedures | Records, newTrigger},
 	}
 }

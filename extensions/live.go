@@ -172,7 +172,8 @@ func (l *live) add(chunk unsafe.Pointer, bytes uint32, full bool) {
 		b, l.free = l.free[n-1], l.free[:n-1]
 		clear(b.dropped)
 	}
-	*b = block{num: h.num, tid: h.tid, seq: h.seq, ticks: h.ticks, g: h.g, proc: h.proc, words: words, full: full, chunk: chunk,
+	*b = block{num: h.num, tid: h.tid, seq: h.seq, ticks: h.ticks, g: h.g, proc: h.proc, words: words, full: full,
+		chunk:   chunk,
 		dropped: b.dropped, rewritten: b.rewritten[:0]}
 	s.blocks = append(s.blocks, b)
 }

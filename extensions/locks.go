@@ -134,6 +134,7 @@ func (l *locks) Flush(out *Out, last bool) {
 	}
 	for _, a := range slices.Sorted(maps.Keys(l.objects)) {
 		o := l.objects[a]
-		Emit(out, lockSummary, LockSummary{a, o.point, o.ops, o.waits, out.Ns(o.waited), out.Ns(o.worst), o.holds, out.Ns(o.held), out.Ns(o.longest)})
+		Emit(out, lockSummary, LockSummary{a, o.point, o.ops, o.waits, out.Ns(o.waited), out.Ns(o.worst), o.holds,
+			out.Ns(o.held), out.Ns(o.longest)})
 	}
 }

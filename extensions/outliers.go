@@ -112,7 +112,8 @@ func (l *levels) note(c *Call, took uint64) {
 }
 
 func (o *outliers) tell(called []callee, c *Call, p *procedureTimes) {
-	r := Outlier{Procedure: c.Point, Goroutine: c.Goroutine, Start: c.Start, Took: o.out.Ns(c.End - c.Start), Self: o.out.Ns(c.Self()),
+	r := Outlier{Procedure: c.Point, Goroutine: c.Goroutine, Start: c.Start, Took: o.out.Ns(c.End - c.Start),
+		Self:  o.out.Ns(c.Self()),
 		Usual: o.out.Ns(p.hist.quantile(0.5)), Path: o.calls.Stack(nil)}
 	for _, k := range called {
 		r.Called, r.Calls, r.Times = append(r.Called, k.point), append(r.Calls, k.n), append(r.Times, o.out.Ns(k.total))

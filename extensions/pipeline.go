@@ -69,7 +69,8 @@ type pair struct {
 
 func newPipeline(s sink) *pipeline {
 	p := &pipeline{sink: s, streams: map[uint32]*stream{}}
-	for _, k := range []byte{spec.EvTime, spec.EvGoroutine, spec.EvGoStart, spec.EvGoSwitch, spec.EvGoPark, spec.EvGoWait, spec.EvGoStop,
+	for _, k := range []byte{spec.EvTime, spec.EvGoroutine, spec.EvGoStart, spec.EvGoSwitch, spec.EvGoPark,
+		spec.EvGoWait, spec.EvGoStop,
 		spec.EvGoEnd, spec.EvGoCreateSyscall, spec.EvGoEndSyscall, spec.EvSyscallEndNoP, spec.EvRecord} {
 		p.wants[k] = special
 	}
@@ -311,7 +312,8 @@ func (st *stage) account() []byte {
 	if st.out.p.file {
 		st.took = 0 // it was not the program's time, and the same file must give the same bytes
 	}
-	b, _ := sddf.AppendInner(nil, &spec.Records[spec.TagExtension-1], st.name, st.seen, st.gone, st.emitted, uint64(st.took), st.failed)
+	b, _ := sddf.AppendInner(nil, &spec.Records[spec.TagExtension-1], st.name, st.seen, st.gone, st.emitted,
+		uint64(st.took), st.failed)
 	return b
 }
 

@@ -20,7 +20,8 @@ func BenchmarkPipeline(b *testing.B) {
 		name  string
 		kinds Kinds
 		ext   Extension
-	}{{"null", Procedures, nothing{}}, {"profile", Procedures, &profiler{}}, {"profile and drop", Procedures | Drops, &profiler{}}} {
+	}{{"null", Procedures, nothing{}}, {"profile", Procedures, &profiler{}},
+		{"profile and drop", Procedures | Drops, &profiler{}}} {
 		b.Run(c.name, func(b *testing.B) {
 			p := newPipeline(memory{})
 			p.use(c.name, c.kinds, c.ext)
@@ -30,7 +31,8 @@ func BenchmarkPipeline(b *testing.B) {
 			b.ReportAllocs()
 			for i := range b.N {
 				copy(own, words)
-				*blk = block{num: 1, seq: uint64(i), ticks: uint64(i) * 400000, g: 1, words: own, full: true, dropped: blk.dropped}
+				*blk = block{num: 1, seq: uint64(i), ticks: uint64(i) * 400000, g: 1, words: own, full: true,
+					dropped: blk.dropped}
 				clear(blk.dropped)
 				s.blocks = append(s.blocks, blk)
 				p.run(1<<64 - 1)

@@ -55,7 +55,8 @@ func (p *profiler) Flush(out *Out, last bool) {
 	}
 	for i := range p.sums {
 		if s := &p.sums[i]; s.n > 0 {
-			Emit(out, procedureProfile, ProcedureProfile{uint32(i), s.n, out.Ns(s.total), out.Ns(s.self), out.Ns(s.least), out.Ns(s.most)})
+			Emit(out, procedureProfile, ProcedureProfile{uint32(i), s.n, out.Ns(s.total), out.Ns(s.self),
+				out.Ns(s.least), out.Ns(s.most)})
 		}
 	}
 }

@@ -120,7 +120,8 @@ func (p *pipeline) stretch(s *stream, limit uint64) {
 	pos, time, base := s.pos, s.time, s.pos
 loop:
 	for {
-		n, read, now := plain(&p.wants, ev[len(ev):cap(ev)], words[pos:max(pos, min(len(words), base+1<<14))], int16(pos-base), time, limit)
+		n, read, now := plain(&p.wants, ev[len(ev):cap(ev)], words[pos:max(pos, min(len(words), base+1<<14))],
+			int16(pos-base), time, limit)
 		ev, pos, time = ev[:len(ev)+n], pos+read, now
 		if len(ev) == cap(ev) || pos >= len(words) || pos-base >= 1<<14 {
 			break

@@ -60,6 +60,7 @@ func (t *transitions) Flush(out *Out, last bool) {
 	order := func(a, b edge) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) }
 	for _, e := range slices.SortedFunc(maps.Keys(t.edges), order) {
 		s := t.edges[e]
-		Emit(out, callTransition, CallTransition{e.from, e.to, s.n, float64(s.n) / float64(made[e.from]), out.Ns(s.total)})
+		Emit(out, callTransition, CallTransition{e.from, e.to, s.n, float64(s.n) / float64(made[e.from]),
+			out.Ns(s.total)})
 	}
 }

@@ -87,7 +87,8 @@ func (w *windows) Flush(out *Out, last bool) {
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(w.sums), order) {
 		s := w.sums[k]
-		Emit(out, procedureWindow, ProcedureWindow{k.window, k.point, s.n, out.Ns(s.total), out.Ns(s.self), out.Ns(s.most)})
+		Emit(out, procedureWindow, ProcedureWindow{k.window, k.point, s.n, out.Ns(s.total), out.Ns(s.self),
+			out.Ns(s.most)})
 		*s = windowSums{}
 		w.free = append(w.free, s)
 	}

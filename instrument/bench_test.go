@@ -68,7 +68,8 @@ func (w *worldList) cost(b *testing.B, path string) (pass, compile, ask time.Dur
 		src.Files = append(src.Files, filepath.Join(p.Dir, f))
 	}
 	run := func(flags ...string) (time.Duration, []byte) {
-		args := append([]string{"-o", filepath.Join(b.TempDir(), "out.a"), "-p", path, "-std", "-importcfg", w.cfg}, flags...)
+		args := append([]string{"-o", filepath.Join(b.TempDir(), "out.a"), "-p", path, "-std", "-importcfg", w.cfg},
+			flags...)
 		cmd := exec.Command(w.tool, append(args, src.Files...)...)
 		out, err := cmd.CombinedOutput()
 		if err != nil {

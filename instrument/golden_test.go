@@ -29,7 +29,8 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err := instrument.Load(&instrument.Source{
-		Path: "example.com/forms", ImportPath: "example.com/forms", Files: []string{in}, Lang: "go1.26", GOARCH: "amd64",
+		Path: "example.com/forms", ImportPath: "example.com/forms", Files: []string{in}, Lang: "go1.26",
+		GOARCH:    "amd64",
 		ImportCfg: listWorld(t, []string{"sync"}).cfg,
 		FileName:  filepath.Base,
 	})
@@ -53,7 +54,8 @@ func TestGolden(t *testing.T) {
 	want := strings.Split(string(ar.Files[1].Data), "\n")
 	for i, line := range strings.Split(got, "\n") {
 		if i >= len(want) || line != want[i] {
-			t.Fatalf("line %d is\n%s\nexpected\n%s", i+1, line, strings.Join(want[min(i, len(want)):min(i+1, len(want))], ""))
+			t.Fatalf("line %d is\n%s\nexpected\n%s", i+1, line,
+				strings.Join(want[min(i, len(want)):min(i+1, len(want))], ""))
 		}
 	}
 }

@@ -42,7 +42,8 @@ func (p *Package) Points(told <-chan *points.Inlining, limits points.Limits) *po
 	return points.Find(&points.Package{
 		Path: p.src.Path, ImportPath: p.src.ImportPath,
 		Fset: p.fset, Files: p.files, Types: p.types, Info: p.info,
-		Inlining: inlining, Limits: limits, SSA: form, SSAError: err, FileName: p.src.FileName, Assembly: p.src.Assembly,
+		Inlining: inlining, Limits: limits, SSA: form, SSAError: err, FileName: p.src.FileName,
+		Assembly: p.src.Assembly,
 	})
 }
 
@@ -115,8 +116,8 @@ func (p *Package) Rewrite(set *points.Set) ([]File, error) {
 	return files, nil
 }
 
-// Ends returns the lines at which nothing stands but the ends of loops, by the names of their files in
-// the program. The compiler makes no code for these, but has that of the loops' exits there.
+// Ends returns the lines at which nothing stands but the ends of loops, by the names of their files
+// in the program. The compiler makes no code for these, but has that of the loops' exits there.
 func (p *Package) Ends(set *points.Set) map[string][]int {
 	ends := map[string][]int{}
 	for _, fn := range set.Funcs {

@@ -100,7 +100,8 @@ func TestSpin(t *testing.T) {
 			found[name] = pt.Flags&spec.FlagSpin != 0
 		}
 	}
-	for name, want := range map[string]bool{"spins": true, "writes": false, "answers": false, "other": false, "works": false, "receives": false} {
+	for name, want := range map[string]bool{"spins": true, "writes": false, "answers": false, "other": false,
+		"works": false, "receives": false} {
 		if spins, ok := found[name]; !ok || spins != want {
 			t.Errorf("the loop of %s: a point %v, spins %v, expected a point that spins: %v", name, ok, spins, want)
 		}

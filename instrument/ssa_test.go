@@ -37,7 +37,8 @@ func TestSSAPanics(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, limits := range []points.Limits{{}, {Size: 1}} {
-		p, err := Load(&Source{Path: "example.com/p", ImportPath: "example.com/p", Files: []string{file}, Lang: "go1.26", GOARCH: "amd64", FileName: filepath.Base})
+		p, err := Load(&Source{Path: "example.com/p", ImportPath: "example.com/p", Files: []string{file},
+			Lang: "go1.26", GOARCH: "amd64", FileName: filepath.Base})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +46,8 @@ func TestSSAPanics(t *testing.T) {
 		told := make(chan *points.Inlining, 1)
 		told <- points.ParseInlining(nil)
 		set := p.Points(told, limits)
-		if len(set.Warnings) != 1 || !strings.HasPrefix(set.Warnings[0].Text, "internal error: no SSA form of example.com/p: ") || strings.Contains(set.Warnings[0].Text, "\n") {
+		if len(set.Warnings) != 1 || !strings.HasPrefix(set.Warnings[0].Text,
+			"internal error: no SSA form of example.com/p: ") || strings.Contains(set.Warnings[0].Text, "\n") {
 			t.Errorf("size %d: warnings %+v, expected one line", limits.Size, set.Warnings)
 		}
 		skipped := map[string]string{}

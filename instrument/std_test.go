@@ -24,10 +24,13 @@ import (
 	"qinst.dev/runtime/inject"
 )
 
-// world are packages of many styles, and wide are more of them, which take longer. With -short only the first one is taken.
+// world are packages of many styles, and wide are more of them, which take longer. With -short only
+// the first one is taken.
 var (
-	world = []string{"text/template", "encoding/json", "time", "sync", "database/sql", "compress/flate", "os", "sort", "log/slog", "container/list"}
-	wide  = []string{"net/http", "go/types", "math/big", "regexp", "go/parser", "internal/trace", "crypto/tls", "encoding/gob", "html/template"}
+	world = []string{"text/template", "encoding/json", "time", "sync", "database/sql", "compress/flate", "os", "sort",
+		"log/slog", "container/list"}
+	wide = []string{"net/http", "go/types", "math/big", "regexp", "go/parser", "internal/trace", "crypto/tls",
+		"encoding/gob", "html/template"}
 )
 
 // TestStd runs the pass over packages of the standard library and asks the
@@ -68,7 +71,8 @@ type worldList struct {
 func listWorld(t testing.TB, paths []string) *worldList {
 	t.Helper()
 	w := &worldList{pkgs: map[string]*pkg{}, cfg: filepath.Join(t.TempDir(), "importcfg")}
-	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,SFiles,ImportMap"}, paths...)...)
+	cmd := exec.Command("go", append([]string{"list", "-export", "-deps",
+		"-json=ImportPath,Dir,Export,GoFiles,SFiles,ImportMap"}, paths...)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := cmd.Output()
 	if err != nil {
@@ -125,18 +129,21 @@ func (w *worldList) observed(t testing.TB, cfg string) {
 	if err := os.WriteFile(filepath.Join(dir, "go_asm.h"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"-p", "runtime", "-I", dir, "-I", filepath.Join(p.Dir, "..", "..", "pkg", "include"), "-D", "GOOS_" + runtime.GOOS, "-D", "GOARCH_" + runtime.GOARCH,
+	args := []string{"-p", "runtime", "-I", dir, "-I", filepath.Join(p.Dir, "..", "..", "pkg", "include"), "-D",
+		"GOOS_" + runtime.GOOS, "-D", "GOARCH_" + runtime.GOARCH,
 		"-D", "GOAMD64_v1", "-gensymabis", "-o", symabis}
 	for _, f := range p.SFiles {
 		args = append(args, filepath.Join(p.Dir, f))
 	}
 	run("asm", args...)
-	files, err := inject.Compile(inject.Target{GoVersion: runtime.Version(), GOOS: runtime.GOOS, GOARCH: runtime.GOARCH}, files, dir)
+	files, err := inject.Compile(inject.Target{GoVersion: runtime.Version(), GOOS: runtime.GOOS,
+		GOARCH: runtime.GOARCH}, files, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	archive := filepath.Join(dir, "runtime.a")
-	run("compile", append([]string{"-o", archive, "-p", "runtime", "-std", "-+", "-pack", "-symabis", symabis, "-importcfg", w.cfg}, files...)...)
+	run("compile", append([]string{"-o", archive, "-p", "runtime", "-std", "-+", "-pack", "-symabis", symabis,
+		"-importcfg", w.cfg}, files...)...)
 	cfg = strings.ReplaceAll(cfg, "packagefile runtime="+p.Export+"\n", "packagefile runtime="+archive+"\n")
 	if err := os.WriteFile(w.cfg, []byte(cfg), 0o666); err != nil {
 		t.Fatal(err)
@@ -254,7 +261,9 @@ func checkSame(t *testing.T, p *instrument.Package, set *points.Set, plain, prob
 			_, name, _ = strings.Cut(name, ".")
 			at := p.Position(fn.Node.Pos())
 			probes[name] = true
-			probes[fmt.Sprintf("%s:%d %s", filepath.Base(at.Filename), at.Line, numbers.ReplaceAllString(name, ""))] = true // in other texts
+			// in other texts
+			probes[fmt.Sprintf("%s:%d %s", filepath.Base(at.Filename), at.Line,
+				numbers.ReplaceAllString(name, ""))] = true
 		}
 	}
 	both := func(fn *points.Func) bool { return fn.OneBody == 0 }
@@ -276,7 +285,8 @@ func checkSame(t *testing.T, p *instrument.Package, set *points.Set, plain, prob
 			}
 		}
 		for _, m := range what.FindAllSubmatch(probed, -1) {
-			if name := string(m[2]); !probes[name] && !wrapper.MatchString(name) && !strings.Contains(string(m[0]), "_qinst_") && !strings.HasPrefix(string(m[1]), "qinst_points.go:") {
+			if name := string(m[2]); !probes[name] && !wrapper.MatchString(name) &&
+				!strings.Contains(string(m[0]), "_qinst_") && !strings.HasPrefix(string(m[1]), "qinst_points.go:") {
 				key := string(m[1]) + " " + numbers.ReplaceAllString(name, "")
 				if probes[key] {
 					continue
@@ -401,7 +411,8 @@ func rewritten(t *testing.T, p *instrument.Package, set *points.Set, src *instru
 }
 
 // compile returns what the compiler says, and the package.
-func (w *worldList) compile(t *testing.T, src *instrument.Source, files []string, flags ...string) (said, archive []byte) {
+func (w *worldList) compile(t *testing.T, src *instrument.Source, files []string, flags ...string) (said,
+	archive []byte) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "out.a")
 	args := append([]string{"-o", name, "-pack", "-p", src.Path, "-std", "-importcfg", w.cfg}, flags...)
@@ -419,7 +430,8 @@ func (w *worldList) compile(t *testing.T, src *instrument.Source, files []string
 func slim(said []byte) []byte {
 	var kept []byte
 	for line := range bytes.Lines(said) {
-		if bytes.Contains(line, []byte(" inline ")) || bytes.Contains(line, []byte("inlining call to ")) || bytes.Contains(line, []byte(" to heap")) {
+		if bytes.Contains(line, []byte(" inline ")) || bytes.Contains(line, []byte("inlining call to ")) ||
+			bytes.Contains(line, []byte(" to heap")) {
 			kept = append(kept, line...)
 		}
 	}

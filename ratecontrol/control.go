@@ -20,7 +20,8 @@ type Limit struct {
 	Delays bool    // hits take longer, by
 	Delay  float64 // so many ns
 
-	// Of a barrier: behind one of the tool's own for so many, each of them holds a lock of the tool's for so many ns more.
+	// Of a barrier: behind one of the tool's own for so many, each of them holds a lock of the
+	// tool's for so many ns more.
 	Participants int
 	Behind       float64
 }
@@ -172,8 +173,9 @@ func sink(a []float64, i int) {
 	}
 }
 
-// Matches reports whether a name matches a pattern, in which * stands for any characters. As reports leave out the folders of a package's
-// path, a pattern may be about what follows any slash of the name. What a linker symbol has as %xx, a dot in a package's path for example, matches the
+// Matches reports whether a name matches a pattern, in which * stands for any characters. As
+// reports leave out the folders of a package's path, a pattern may be about what follows any slash
+// of the name. What a linker symbol has as %xx, a dot in a package's path for example, matches the
 // character itself, as reports show it.
 func Matches(pattern, s string) bool {
 	for i := 0; i <= len(s); i++ {
@@ -184,8 +186,8 @@ func Matches(pattern, s string) bool {
 	return false
 }
 
-// fits reports whether all of a name matches. It is greedy and backtracks to the last * only, which is enough because no other
-// character is special.
+// fits reports whether all of a name matches. It is greedy and backtracks to the last * only, which
+// is enough because no other character is special.
 func fits(pattern, s string) bool {
 	star, from := -1, 0
 	i := 0

@@ -77,7 +77,8 @@ func TestHysteresis(t *testing.T) {
 					s.step(n)
 				}
 				if s.changes > windows/10 {
-					t.Errorf("rate %v of %v, random %v: %d changes in %d windows", share, rate, random, s.changes, windows)
+					t.Errorf("rate %v of %v, random %v: %d changes in %d windows", share, rate, random, s.changes,
+						windows)
 				}
 				if !random && share < 1 && s.events != s.hits {
 					t.Errorf("rate %v of %v: %v of %v traced", share, rate, s.events, s.hits)
@@ -221,7 +222,8 @@ func bursty(rate, period, on float64) load {
 }
 
 func programs() []program {
-	hot := program{name: "one hot function", loads: []load{constant(3e7), constant(1e4), constant(2e3)}, cost: []float64{40, 40, 40}}
+	hot := program{name: "one hot function", loads: []load{constant(3e7), constant(1e4), constant(2e3)},
+		cost: []float64{40, 40, 40}}
 	many := program{name: "many of all rates"}
 	for i := range 200 {
 		many.loads = append(many.loads, constant(10*math.Pow(1.08, float64(i))))
@@ -263,7 +265,8 @@ func TestBudget(t *testing.T) {
 		for _, target := range []float64{0.01, 0.02, 0.05, 0.1} {
 			share, worst, changes := p.run(target, 20, 1)
 			floor := p.countingFloor()
-			t.Logf("%-20s target %.3f: %.4f, worst second %.4f, counting %.4f, %d changes", p.name, target, share, worst, floor, changes)
+			t.Logf("%-20s target %.3f: %.4f, worst second %.4f, counting %.4f, %d changes", p.name, target, share,
+				worst, floor, changes)
 			if share > 1.2*max(target, floor) {
 				t.Errorf("%s, target %v: %v", p.name, target, share)
 			}
@@ -349,7 +352,8 @@ func TestParseLimit(t *testing.T) {
 			t.Errorf("%s: found %+v, %v, %v, expected %+v", text, l, most, ok, want)
 		}
 	}
-	for _, text := range []string{"", "+", "+5", "+us", "5us", "+5 us", "+5us:count", "+-5us", "+61s", "+5us/s", "1e4", "1e4/s:trace", "loud"} {
+	for _, text := range []string{"", "+", "+5", "+us", "5us", "+5 us", "+5us:count", "+-5us", "+61s", "+5us/s", "1e4",
+		"1e4/s:trace", "loud"} {
 		if l, _, ok := ratecontrol.ParseLimit(text); ok {
 			t.Errorf("%s is understood as %+v", text, l)
 		}

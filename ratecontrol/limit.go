@@ -1,10 +1,10 @@
 package ratecontrol
 
-// ParseLimit reads a limit of points: a level ("off", "count", "time", "trace"), or a rate of
-// hits that are traced ("1e4/s"), optionally with the number that may come at once beyond it
-// ("1e4/s+500"; the default is a tenth of a second's), and the level above the rate
-// ("1e4/s:count"; the default is time), or a delay of each hit ("+5us"), which is only counted. That
-// of a barrier has two, and how many it is for ("+1ms+0ns*3"). most is the highest level.
+// ParseLimit reads a limit of points: a level ("off", "count", "time", "trace"), or a rate of hits
+// that are traced ("1e4/s"), optionally with the number that may come at once beyond it
+// ("1e4/s+500"; the default is a tenth of a second's), and the level above the rate ("1e4/s:count";
+// the default is time), or a delay of each hit ("+5us"), which is only counted. That of a barrier
+// has two, and how many it is for ("+1ms+0ns*3"). most is the highest level.
 func ParseLimit(s string) (l Limit, most Level, ok bool) {
 	l = Limit{Rate: Any, Below: Time}
 	if most, ok = levelNamed(s); ok {

@@ -73,7 +73,8 @@ func AppendSums(b []byte, start int) ([]byte, error) {
 	return appendSum(b, checksum(sum, packet[from:])), nil
 }
 
-// AppendSumsOf appends the checksums of a packet whose last element is a bin: head is what comes before its content.
+// AppendSumsOf appends the checksums of a packet whose last element is a bin: head is what comes
+// before its content.
 func AppendSumsOf(b, head, content []byte) []byte {
 	return appendSum(appendSum(b, checksum(0, content)), checksum(0, head))
 }
@@ -182,7 +183,8 @@ func (d *decoder) checksum() (uint32, error) {
 	return binary.BigEndian.Uint32(p[1:]), nil
 }
 
-// Whole reports whether the bytes are those that were written, as far as the file has a checksum of them.
+// Whole reports whether the bytes are those that were written, as far as the file has a checksum of
+// them.
 func (b Blob) Whole(content []byte) bool {
 	return !b.summed || checksum(0, content) == b.sum
 }

@@ -98,7 +98,8 @@ func (t *Type[T]) Decode(p *Packet, v *T) error {
 			if f.Name != t.rec.Fields[i].Name || p.Values[k] == nil {
 				continue
 			}
-			if err := store(reflect.NewAt(t.plan[i].typ, unsafe.Add(unsafe.Pointer(v), t.plan[i].offset)).Elem(), p.Values[k]); err != nil {
+			if err := store(reflect.NewAt(t.plan[i].typ, unsafe.Add(unsafe.Pointer(v), t.plan[i].offset)).Elem(),
+				p.Values[k]); err != nil {
 				return fmt.Errorf("sddf: field %q: %w", f.Name, err)
 			}
 		}
@@ -128,7 +129,8 @@ func (d *Descriptor) Emit(values ...any) error {
 	return err
 }
 
-// EmitFunc is Emit of values that take time to make: they are asked for only if the record is written.
+// EmitFunc is Emit of values that take time to make: they are asked for only if the record is
+// written.
 func (d *Descriptor) EmitFunc(values func() ([]any, error)) error {
 	if !d.live || !counted(d.point) {
 		return nil
@@ -201,8 +203,10 @@ func (k *kind) announce() {
 	if !observed {
 		return
 	}
-	table, err := AppendValues(nil, spec.Records[spec.TagProbes-1].Fields[1:], "", []string{"", k.rec.Name}, []uint64{hash(k.rec.Name)},
-		[]string{spec.PointRecord}, []uint32{1}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0})
+	table, err := AppendValues(nil, spec.Records[spec.TagProbes-1].Fields[1:], "", []string{"", k.rec.Name},
+		[]uint64{hash(k.rec.Name)},
+		[]string{spec.PointRecord}, []uint32{1}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0}, []uint32{0},
+		[]uint32{0}, []uint32{0}, []uint32{0})
 	if err != nil {
 		return
 	}

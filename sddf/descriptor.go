@@ -246,7 +246,8 @@ func checkVariant(v *spec.Variant) error {
 		if f.Word < 0 || f.Word >= v.Words || f.Bit < 0 || f.Width < 1 || f.Bit+f.Width > 64 {
 			return fmt.Errorf("variant %q, field %q: bits %d+%d of word %d", v.Name, f.Name, f.Bit, f.Width, f.Word)
 		}
-		if f.Type != spec.Unsigned && f.Type != spec.Signed && (f.Type != spec.Float || f.Width != 32 && f.Width != 64) {
+		if f.Type != spec.Unsigned && f.Type != spec.Signed &&
+			(f.Type != spec.Float || f.Width != 32 && f.Width != 64) {
 			return fmt.Errorf("variant %q, field %q: type %q of %d bits", v.Name, f.Name, f.Type, f.Width)
 		}
 		tail = tail || f.Name == v.Tail

@@ -80,8 +80,8 @@ func appendDescription(b []byte, r *spec.Record) []byte {
 	return appendLayout(b, r.Layout)
 }
 
-// appendLayout is nil or [delta, [[kind, name, words, doc, [[name, word, bit, width, unit, doc, type] ...], tail] ...]].
-// Empty elements at the end of an array are omitted.
+// appendLayout is nil or [delta, [[kind, name, words, doc, [[name, word, bit, width, unit, doc,
+// type] ...], tail] ...]]. Empty elements at the end of an array are omitted.
 func appendLayout(b []byte, l *spec.Layout) []byte {
 	if l == nil {
 		return appendNil(b)

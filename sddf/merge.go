@@ -116,10 +116,12 @@ func (m *merging) take(f *mergeFile, p *Packet) error {
 		}
 		when, ok := momentOf(p.Values[i])
 		if !ok {
-			return fmt.Errorf("sddf: file %d: record %q: %q is a %s, expected a time or an integer", f.n+1, p.Name, m.by, field.Type)
+			return fmt.Errorf("sddf: file %d: record %q: %q is a %s, expected a time or an integer", f.n+1, p.Name,
+				m.by, field.Type)
 		}
 		if when.before(f.when) {
-			return fmt.Errorf("sddf: file %d: record %q: %s=%v comes after a later one", f.n+1, p.Name, m.by, p.Values[i])
+			return fmt.Errorf("sddf: file %d: record %q: %s=%v comes after a later one", f.n+1, p.Name, m.by,
+				p.Values[i])
 		}
 		f.when = when
 	}

@@ -107,7 +107,8 @@ const (
 )
 
 func (c class) String() string {
-	return [...]string{"nil", "bool", "unsigned integer", "negative integer", "float32", "float64", "string", "bytes", "array", "map", "extension"}[c]
+	return [...]string{"nil", "bool", "unsigned integer", "negative integer", "float32", "float64", "string", "bytes",
+		"array", "map", "extension"}[c]
 }
 
 // form returns, for a first byte, the class, the number of bytes that follow with the value or
@@ -139,9 +140,12 @@ var forms = [32]struct {
 	0x04: {classBytes, 1, 0, true}, 0x05: {classBytes, 2, 0, true}, 0x06: {classBytes, 4, 0, true},
 	0x07: {classExt, 1, 0, true}, 0x08: {classExt, 2, 0, true}, 0x09: {classExt, 4, 0, true},
 	0x0a: {classFloat32, 4, 0, true}, 0x0b: {classFloat64, 8, 0, true},
-	0x0c: {classUint, 1, 0, true}, 0x0d: {classUint, 2, 0, true}, 0x0e: {classUint, 4, 0, true}, 0x0f: {classUint, 8, 0, true},
-	0x10: {classInt, 1, 0, true}, 0x11: {classInt, 2, 0, true}, 0x12: {classInt, 4, 0, true}, 0x13: {classInt, 8, 0, true},
-	0x14: {classExt, 0, 1, true}, 0x15: {classExt, 0, 2, true}, 0x16: {classExt, 0, 4, true}, 0x17: {classExt, 0, 8, true}, 0x18: {classExt, 0, 16, true},
+	0x0c: {classUint, 1, 0, true}, 0x0d: {classUint, 2, 0, true}, 0x0e: {classUint, 4, 0, true},
+	0x0f: {classUint, 8, 0, true},
+	0x10: {classInt, 1, 0, true}, 0x11: {classInt, 2, 0, true}, 0x12: {classInt, 4, 0, true},
+	0x13: {classInt, 8, 0, true},
+	0x14: {classExt, 0, 1, true}, 0x15: {classExt, 0, 2, true}, 0x16: {classExt, 0, 4, true},
+	0x17: {classExt, 0, 8, true}, 0x18: {classExt, 0, 16, true},
 	0x19: {classStr, 1, 0, true}, 0x1a: {classStr, 2, 0, true}, 0x1b: {classStr, 4, 0, true},
 	0x1c: {classArray, 2, 0, true}, 0x1d: {classArray, 4, 0, true},
 	0x1e: {classMap, 2, 0, true}, 0x1f: {classMap, 4, 0, true},

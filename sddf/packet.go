@@ -28,7 +28,8 @@ func PacketTag(packet []byte) (tag uint32, ok bool) {
 // [Type.Decode] does, and without allocating if the record is the one that T describes
 // and has neither text nor arrays.
 func (t *Type[T]) Unpack(packet []byte, rec *spec.Record, v *T) error {
-	if !sameFields(rec.Fields, t.rec.Fields) || slices.ContainsFunc(t.plan, func(s step) bool { return s.slice || s.dims != nil }) {
+	if !sameFields(rec.Fields, t.rec.Fields) || slices.ContainsFunc(t.plan,
+		func(s step) bool { return s.slice || s.dims != nil }) {
 		p, err := unpack(packet, rec)
 		if err != nil {
 			return err
@@ -69,7 +70,8 @@ func Unpacked(packet []byte, rec *spec.Record) ([]any, error) {
 }
 
 func sameFields(a, b []spec.Field) bool {
-	return len(a) > 0 && len(a) == len(b) && (&a[0] == &b[0] || slices.EqualFunc(a, b, func(f, g spec.Field) bool { return f.Name == g.Name && f.Type == g.Type }))
+	return len(a) > 0 && len(a) == len(b) && (&a[0] == &b[0] ||
+		slices.EqualFunc(a, b, func(f, g spec.Field) bool { return f.Name == g.Name && f.Type == g.Type }))
 }
 
 // cells reads the values of a packet one by one.
@@ -109,7 +111,8 @@ func (c *cells) fail(why string) {
 
 func (c *cells) number(want class) uint64 {
 	k, v := c.head()
-	if whole := func(k class) bool { return k == classInt || k == classUint }; k != want && (!whole(k) || !whole(want)) {
+	if whole := func(k class) bool { return k == classInt || k == classUint }; k != want &&
+		(!whole(k) || !whole(want)) {
 		c.fail("found " + k.String() + ", expected " + want.String())
 	}
 	return v

@@ -19,8 +19,8 @@ type Packet struct {
 	// Name is the producer of a header, the key of an attribute, the name of
 	// a command, and the record's name of a descriptor or data packet.
 	Name string
-	// Value is a header's version, a compressed packet's size, or an attribute's value: string, uint64, int64, float64, bool, or
-	// nil for a value that this package cannot represent.
+	// Value is a header's version, a compressed packet's size, or an attribute's value: string,
+	// uint64, int64, float64, bool, or nil for a value that this package cannot represent.
 	Value any
 	// Record is the description in a descriptor, and that of a data packet; nil for data without
 	// a descriptor, whose values are then skipped.
@@ -42,7 +42,8 @@ type Packet struct {
 	sums int64 // of Len
 }
 
-// Attr returns an attribute of a header, or an argument of a command; nil if there is none of that name.
+// Attr returns an attribute of a header, or an argument of a command; nil if there is none of that
+// name.
 func (p *Packet) Attr(key string) any {
 	for _, a := range p.Attrs {
 		if a.Key == key {
@@ -153,7 +154,8 @@ var errNoHeader = errors.New("no header")
 type versionError uint64
 
 func (v versionError) Error() string {
-	return fmt.Sprintf("SDDF version %d, expected version %d, or %d to %d", uint64(v), spec.Version, spec.OldestVersion, spec.LastUnchecked)
+	return fmt.Sprintf("SDDF version %d, expected version %d, or %d to %d", uint64(v), spec.Version, spec.OldestVersion,
+		spec.LastUnchecked)
 }
 
 // Header returns the file's first packet, which Next does not.
@@ -225,7 +227,8 @@ func (r *Reader) Next() (*Packet, error) {
 	return p, nil
 }
 
-// whole reads a packet, compares its checksums, and takes in what it says of the packets that follow.
+// whole reads a packet, compares its checksums, and takes in what it says of the packets that
+// follow.
 func (r *Reader) whole(p *Packet) error {
 	d := &r.dec
 	d.begin(r.Version >= spec.FirstChecked || r.headerNext())
@@ -271,7 +274,8 @@ func (r *Reader) whole(p *Packet) error {
 	return nil
 }
 
-// check compares a check with the packets before it, if they were all read and none stands for others.
+// check compares a check with the packets before it, if they were all read and none stands for
+// others.
 func (r *Reader) check(p *Packet) error {
 	if r.damaged || r.packed {
 		return nil
@@ -311,9 +315,9 @@ func (r *Reader) headerNext() bool {
 	return d.n > d.pos && bytes.HasPrefix(d.buf[d.pos+1:d.n], mark)
 }
 
-// resync returns where reading continues after a damaged packet: at the first header behind it, or packet
-// whose checksums are right, or else at the end of the file. If the packet's own form was right, the next one is most
-// likely behind it.
+// resync returns where reading continues after a damaged packet: at the first header behind it, or
+// packet whose checksums are right, or else at the end of the file. If the packet's own form was
+// right, the next one is most likely behind it.
 func (r *Reader) resync(p *Packet) int64 {
 	off, end := p.Off, p.Off+p.Len
 	checked := r.Version >= spec.FirstChecked
@@ -335,7 +339,8 @@ func (r *Reader) resync(p *Packet) int64 {
 			if !short && (buf[i] != 0xdc || buf[i+3] > byte(spec.Check)) { // from 16 elements on
 				continue
 			}
-			if bytes.HasPrefix(buf[i+1:n], mark) || checked && r.searched+r.dec.loaded-before < maxSearch*r.dec.size && r.packetAt(off+int64(i)) {
+			if bytes.HasPrefix(buf[i+1:n], mark) || checked && r.searched+r.dec.loaded-before < maxSearch*r.dec.size &&
+				r.packetAt(off+int64(i)) {
 				return off + int64(i)
 			}
 		}
@@ -346,14 +351,15 @@ func (r *Reader) resync(p *Packet) int64 {
 	return r.dec.size
 }
 
-// maxSearch is how many times a file may be read to find the packets behind damaged ones. Without a bound a hostile file could make
-// each of its bytes look like the first of a long packet.
+// maxSearch is how many times a file may be read to find the packets behind damaged ones. Without a
+// bound a hostile file could make each of its bytes look like the first of a long packet.
 const maxSearch = 16
 
 // firstSearch is half of how much is read at first, because most damage ends nearby.
 const firstSearch = 256
 
-// packetAt reports whether there is a packet whose checksums are right; that of a bin's content is not asked for.
+// packetAt reports whether there is a packet whose checksums are right; that of a bin's content is
+// not asked for.
 func (r *Reader) packetAt(off int64) bool {
 	d := &r.dec
 	d.seek(off)
@@ -455,7 +461,8 @@ func (r *Reader) compressed(p *Packet, n int) (err error) {
 		return err
 	}
 	if size > spec.MaxRatio*uint64(b.Len) {
-		return fmt.Errorf("compressed packet of %d bytes in %d, expected at most %d times as many", size, b.Len, spec.MaxRatio)
+		return fmt.Errorf("compressed packet of %d bytes in %d, expected at most %d times as many", size, b.Len,
+			spec.MaxRatio)
 	}
 	p.Value, p.Values = size, []any{b}
 	r.stands(0)
@@ -552,8 +559,8 @@ func contains(list []string, s string) bool {
 // File returns the file that the reader reads from.
 func (r *Reader) File() io.ReaderAt { return r.file }
 
-// ReadBlob appends a packed block's bytes to buf. If they are not those that were written, the error is a
-// [*DamageError].
+// ReadBlob appends a packed block's bytes to buf. If they are not those that were written, the
+// error is a [*DamageError].
 func (r *Reader) ReadBlob(buf []byte, b Blob) ([]byte, error) {
 	n := len(buf)
 	buf = append(buf, make([]byte, b.Len)...)

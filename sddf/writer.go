@@ -7,8 +7,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Writer writes a file, which [Writer.Close] completes. Its methods return the first error that occurred, and do
-// nothing after it. One goroutine at a time may use it.
+// Writer writes a file, which [Writer.Close] completes. Its methods return the first error that
+// occurred, and do nothing after it. One goroutine at a time may use it.
 type Writer struct {
 	w        io.Writer
 	buf      []byte

@@ -13,9 +13,8 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// question is what a user asks of a run (Reed, section 6). It decides which kinds of
-// probes the run records, because only those matter to the answer, with which settings, and which page
-// answers it.
+// question is what a user asks of a run (Reed, section 6). It decides which kinds of probes the run
+// records, because only those matter to the answer, with which settings, and which page answers it.
 type question struct {
 	name     string
 	kinds    []string
@@ -59,7 +58,8 @@ func (a *asked) ask(value string) error {
 	return nil
 }
 
-// settings returns the settings of the run: those of the environment, behind those that the question needs.
+// settings returns the settings of the run: those of the environment, behind those that the
+// question needs.
 func (a *asked) settings() string {
 	env := os.Getenv("QINST")
 	if a.question == nil || a.question.settings == "" {
@@ -87,7 +87,8 @@ func (a asked) flags(e *env) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := slices.DeleteFunc(profile.BlindSpots(t.Tables(), p), func(b profile.Blind) bool { return toolexec.Never(b.Package) })
+	list := slices.DeleteFunc(profile.BlindSpots(t.Tables(), p),
+		func(b profile.Blind) bool { return toolexec.Never(b.Package) })
 	if len(list) == 0 {
 		fmt.Fprintf(e.stderr, "qinst: %s shows no package that more probes would tell about\n", a.refine)
 	}

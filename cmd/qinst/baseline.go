@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// empty is a program that does nothing: as long takes what a trace does not have, the start and the end of a process. One in Go would have the start of
-	// the runtime too, which a trace has.
+	// empty is a program that does nothing: as long takes what a trace does not have, the start and
+	// the end of a process. One in Go would have the start of the runtime too, which a trace has.
 	empty     = "true"
 	emptyCase = "an empty process"
 
@@ -36,7 +36,8 @@ type baseline struct {
 	corrected    []*correct.Result
 }
 
-// isProgram tells a program from a trace, which nobody may run, but on file systems where everybody may run anything.
+// isProgram tells a program from a trace, which nobody may run, but on file systems where everybody
+// may run anything.
 func isProgram(file string) bool {
 	st, err := os.Stat(file)
 	if err != nil || !st.Mode().IsRegular() || st.Mode()&0o111 == 0 {
@@ -49,18 +50,20 @@ func isProgram(file string) bool {
 	return err != nil
 }
 
-// compare runs the programs and puts the plain one's times beside the correction, which is r or, if the program with probes is run too, that of its
-// median run.
+// compare runs the programs and puts the plain one's times beside the correction, which is r or, if
+// the program with probes is run too, that of its median run.
 func (b *baseline) compare(e *env, o correct.Options, r *correct.Result) (*correct.Result, error) {
 	if len(b.plain) == 0 {
 		return nil, errors.New("found no command")
 	}
-	cases := []lab.Case{{Name: b.plain[0], Job: lab.Job{Program: b.plain[0], Args: b.plain[1:], Plain: true, Collect: true}}}
+	cases := []lab.Case{{Name: b.plain[0], Job: lab.Job{Program: b.plain[0], Args: b.plain[1:], Plain: true,
+		Collect: true}}}
 	if exe, err := exec.LookPath(empty); err == nil { // without it plain runs have a start and an end more
 		cases = append(cases, lab.Case{Name: emptyCase, Job: lab.Job{Program: exe, Plain: true, Collect: true}})
 	}
 	if b.probed != nil {
-		cases = append(cases, lab.Case{Name: b.probed[0], Job: lab.Job{Program: b.probed[0], Args: b.probed[1:], Settings: os.Getenv("QINST"), Collect: true}})
+		cases = append(cases, lab.Case{Name: b.probed[0],
+			Job: lab.Job{Program: b.probed[0], Args: b.probed[1:], Settings: os.Getenv("QINST"), Collect: true}})
 	}
 	ctx, stop := lab.Signals(context.Background())
 	defer stop()
@@ -78,7 +81,8 @@ func (b *baseline) compare(e *env, o correct.Options, r *correct.Result) (*corre
 	}
 	r.Beside(b.took)
 	if b.others > 0 {
-		r.Remarks.Note("%d runs printed something else than the first plain one: they may not have done the same", b.others)
+		r.Remarks.Note("%d runs printed something else than the first plain one: they may not have done the same",
+			b.others)
 	}
 	if time.Duration(r.Actual) < shortBaseline {
 		r.Remarks.Note("plain runs are shorter than 200 ms: the start and the end of a process, which the trace does not have, are a part of that, and are taken out only as far as those of an empty one tell")

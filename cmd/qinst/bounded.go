@@ -8,8 +8,9 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// bounded reads text that people and other programs give a command. What is no such text need not end, nor have lines: a
-// device, a disk's image. Then the reader that would keep it all gets an error instead.
+// bounded reads text that people and other programs give a command. What is no such text need not
+// end, nor have lines: a device, a disk's image. Then the reader that would keep it all gets an
+// error instead.
 type bounded struct {
 	from       io.Reader
 	total      int64 // bytes that there may be

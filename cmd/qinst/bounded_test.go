@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A text within its bounds is read as it is, whatever the pieces that it comes in. One without an end, or of one line without an end, is
-// refused, with the bound.
+// A text within its bounds is read as it is, whatever the pieces that it comes in. One without an
+// end, or of one line without an end, is refused, with the bound.
 func TestBounded(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -24,7 +24,8 @@ func TestBounded(t *testing.T) {
 	} {
 		for _, piece := range []int{1, 3, 100} {
 			got, err := io.ReadAll(&bounded{from: &pieces{strings.NewReader(text), piece}, total: 32, line: 8})
-			if want == "" && (err != nil || string(got) != text) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			if want == "" && (err != nil || string(got) != text) || want != "" &&
+				(err == nil || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%q in pieces of %d: %q, %v, expected %q", text, piece, got, err, want)
 			}
 		}

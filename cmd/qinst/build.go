@@ -33,8 +33,9 @@ func setupGo(fs *flagSet, verb string) action {
 	}
 }
 
-// built is how a go command ended. If it failed, and packages import what has moved, qinst says where that is now: the go
-// command, which finds no such package, ends before it runs a tool that could.
+// built is how a go command ended. If it failed, and packages import what has moved, qinst says
+// where that is now: the go command, which finds no such package, ends before it runs a tool that
+// could.
 func (f *flagSet) built(e *env, v lab.Variant, err error) error {
 	if err == nil {
 		return nil
@@ -48,8 +49,8 @@ func (f *flagSet) built(e *env, v lab.Variant, err error) error {
 	return passStatus(err)
 }
 
-// variant is a build with a selection, in the directory and with the flags and arguments of a command line. Packages that the
-// selection may change have its mark.
+// variant is a build with a selection, in the directory and with the flags and arguments of a
+// command line. Packages that the selection may change have its mark.
 func (f *flagSet) variant(e *env, sel toolexec.Selection, args []string) (v lab.Variant, err error) {
 	dir, err := filepath.Abs(f.chdir)
 	if err != nil {
@@ -60,7 +61,9 @@ func (f *flagSet) variant(e *env, sel toolexec.Selection, args []string) (v lab.
 	if err != nil {
 		return v, err
 	}
-	if out, err := exec.Command("go", "env", "GOFLAGS").Output(); err == nil && !strings.Contains(string(out), "-gcflags") { // ours would replace those
+	if out, err := exec.Command("go", "env", "GOFLAGS").Output(); err == nil &&
+		!strings.Contains(string(out), "-gcflags") {
+		// ours would replace those
 		var has []string
 		if whole.Patterns() {
 			has = lab.Variant{Dir: f.chdir, Flags: f.goFlags.compiling(f.passed), Args: leading(args)}.Packages()
@@ -77,7 +80,8 @@ func (f *flagSet) variant(e *env, sel toolexec.Selection, args []string) (v lab.
 	return v, nil
 }
 
-// tellLong says why a build takes long, if it does: the go command compiles the standard library then, and is silent.
+// tellLong says why a build takes long, if it does: the go command compiles the standard library
+// then, and is silent.
 func tellLong(e *env, v lab.Variant, sel toolexec.Selection) {
 	switch std := sel.Std(); {
 	case v.Stale([]string{"runtime"}): // every program has it

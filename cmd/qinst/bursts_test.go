@@ -67,12 +67,13 @@ func TestBursts(t *testing.T) {
 	t.Logf("%d of %d intervals hold", held, given)
 }
 
-// TestBurstsEnd is about bursts of a program with one thread that runs goroutines: it ends them itself when
-// its probes have counted enough, however late the writer is.
+// TestBurstsEnd is about bursts of a program with one thread that runs goroutines: it ends them
+// itself when its probes have counted enough, however late the writer is.
 func TestBurstsEnd(t *testing.T) {
 	t.Parallel()
 	const most = 1<<15 + 1<<12 // and some more, of activations that began before it did
-	tr, _ := runTraced(t, exec.Command(buildProbed(t, "programs", "tight", "-small=0")), "QINST=budget=5%", "GOMAXPROCS=1")
+	tr, _ := runTraced(t, exec.Command(buildProbed(t, "programs", "tight", "-small=0")), "QINST=budget=5%",
+		"GOMAXPROCS=1")
 	if err := tracetest.Validate(tr); err != nil {
 		t.Error(err)
 	}

@@ -12,7 +12,8 @@ import (
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	exe := buildProbed(t, "programs", "calls")
-	for _, settings := range []string{"mode=count", "mode=sample", "mode=trace", "odd:*=time", "mode=count,memory=4MiB", "GOMAXPROCS=1"} {
+	for _, settings := range []string{"mode=count", "mode=sample", "mode=trace", "odd:*=time", "mode=count,memory=4MiB",
+		"GOMAXPROCS=1"} {
 		waiting := "2000"
 		if strings.Contains(settings, "memory") {
 			waiting = "40000"

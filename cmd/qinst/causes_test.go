@@ -8,8 +8,9 @@ import (
 	"qinst.dev/internal/analysis/profile"
 )
 
-// TestCauses runs a program that is slow for one reason and looks for it among the first two conclusions, at the default
-// budget. scripts/slow/field does the same with other people's programs. Chance may hide a cause once, beside other load.
+// TestCauses runs a program that is slow for one reason and looks for it among the first two
+// conclusions, at the default budget. scripts/slow/field does the same with other people's
+// programs. Chance may hide a cause once, beside other load.
 func TestCauses(t *testing.T) {
 	t.Parallel()
 	program := buildProbed(t, "programs", "causes")
@@ -38,7 +39,8 @@ func TestCauses(t *testing.T) {
 					if it.Remark {
 						continue
 					}
-					if found = append(found, it.ID+" "+it.Subject.Name); len(found) <= 2 && it.ID == want.id && it.Subject.Name == want.subject {
+					if found = append(found, it.ID+" "+it.Subject.Name); len(found) <= 2 && it.ID == want.id &&
+						it.Subject.Name == want.subject {
 						return
 					}
 				}
@@ -63,6 +65,7 @@ func TestGrowingMaps(t *testing.T) {
 		t.Fatal("nobody took memory")
 	}
 	if m := p.Memory.Places[0]; m.Name != "main.maps.func1" || m.Line == 0 || m.Share < 0.6 {
-		t.Errorf("%s took most, at line %d: %.2f; expected main.maps.func1 with the line, and most of it", m.Name, m.Line, m.Share)
+		t.Errorf("%s took most, at line %d: %.2f; expected main.maps.func1 with the line, and most of it", m.Name,
+			m.Line, m.Share)
 	}
 }

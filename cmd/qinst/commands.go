@@ -78,9 +78,11 @@ func commands() []command {
 				"what is left again on the recorded processors.\n\n" + newestHelp,
 			[][2]string{
 				{"correct prog.sddf", "how long the run would have taken"},
-				{"correct -baseline './plain arguments' ./prog arguments", "run both by turns, and tell how far off that is"},
+				{"correct -baseline './plain arguments' ./prog arguments",
+					"run both by turns, and tell how far off that is"},
 			}, setupCorrect},
-		{"doe", "[flags] plan factor... | fit file", "plan experiments with factors at two levels, and tell their effects",
+		{"doe", "[flags] plan factor... | fit file",
+			"plan experiments with factors at two levels, and tell their effects",
 			"Doe plan prints which factor is at which level in each run: -1, 1, or 0 for halfway.\n" +
 				"With what each run gave in one more column, doe fit tells what each factor does.",
 			[][2]string{

@@ -45,7 +45,8 @@ func completions() (list []completed) {
 		c.setup(fs)
 		done := completed{command: c}
 		for _, name := range fs.names() {
-			done.flags = append(done.flags, completedWord{"-" + name, strings.ReplaceAll(fs.Lookup(name).Usage, "`", "")})
+			done.flags = append(done.flags, completedWord{"-" + name,
+				strings.ReplaceAll(fs.Lookup(name).Usage, "`", "")})
 		}
 		if fs.goFlags != nil {
 			for _, name := range slices.Sorted(slices.Values(slices.Concat(fs.goFlags.bools, fs.goFlags.values))) {
@@ -119,7 +120,8 @@ func commandWords(list []completed) string {
 func completeZsh(w io.Writer, list []completed) error {
 	var cases strings.Builder
 	for _, c := range list {
-		fmt.Fprintf(&cases, "\t%s)\n\t\tflags=(%s)\n\t\twords_=(%s) ;;\n", c.name, described(c.flags), described(c.words))
+		fmt.Fprintf(&cases, "\t%s)\n\t\tflags=(%s)\n\t\twords_=(%s) ;;\n", c.name, described(c.flags),
+			described(c.words))
 	}
 	var commands []completedWord
 	for _, c := range list {
@@ -175,7 +177,8 @@ func completeFish(w io.Writer, list []completed) error {
 	for _, c := range list {
 		in := "'__fish_seen_subcommand_from " + c.name + "'"
 		for _, f := range c.flags {
-			fmt.Fprintf(&b, "complete -c qinst -n %s -o %s -d %s\n", in, strings.TrimPrefix(f.name, "-"), fishQuoted(f.does))
+			fmt.Fprintf(&b, "complete -c qinst -n %s -o %s -d %s\n", in, strings.TrimPrefix(f.name, "-"),
+				fishQuoted(f.does))
 		}
 		for _, word := range c.words {
 			fmt.Fprintf(&b, "complete -c qinst -n %s -f -a %s -d %s\n", in, word.name, fishQuoted(word.does))

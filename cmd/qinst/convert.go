@@ -135,7 +135,8 @@ func parserFor(path string) (func(io.Writer, io.Reader) error, error) {
 	switch s := string(head[:n]); {
 	case s == "header ":
 		return text.Parse, nil
-	case strings.HasPrefix(s, "SDDFA"), strings.HasPrefix(s, "SDDFB"), strings.HasPrefix(s, "/*"), strings.HasPrefix(s, "#"):
+	case strings.HasPrefix(s, "SDDFA"), strings.HasPrefix(s, "SDDFB"), strings.HasPrefix(s, "/*"),
+		strings.HasPrefix(s, "#"):
 		return pablo.Read, nil
 	}
 	return nil, nil

@@ -21,7 +21,8 @@ func setupCorrect(fs *flagSet) action {
 	fs.group("Assumptions")
 	model, receive, exit := correct.Fit, correct.FIFO, sim.ExitRecorded
 	oneOf(fs, &model, correct.Models, "model", "how long it takes until who could run does, on an idle processor: `fit`, as usual in this run after as long an idle time; optimistic, no time, and probes cost the most they may; pessimistic, as it did, and they cost the least")
-	oneOf(fs, &receive, correct.Receives, "receive", "who is served first at a channel with several senders or receivers: `fifo`, who waits longest, as in Go; preserve, as in the run; lifo, who came last")
+	oneOf(fs, &receive, correct.Receives, "receive",
+		"who is served first at a channel with several senders or receivers: `fifo`, who waits longest, as in Go; preserve, as in the run; lifo, who came last")
 	oneOf(fs, &exit, sim.Exits, "exit", "in which order goroutines leave barriers of conditions and closed channels: `recorded`; fifo, as they came; reverse, the last one first; fixed, as they were created")
 	fs.group("Prices")
 	fs.text(&density, "density", "a `file` of another run of the same program, with more or fewer events: the price of events follows from the difference")

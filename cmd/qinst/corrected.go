@@ -49,7 +49,8 @@ func openTimes(e *env, file string, corrected bool) (*trace.Trace, error) {
 	return c, nil
 }
 
-// collectOften does what is right for traces with many operations (see manySteps), before they are read.
+// collectOften does what is right for traces with many operations (see manySteps), before they are
+// read.
 func collectOften(t *trace.Tables) {
 	n := uint64(0)
 	for i := range t.Points {
@@ -62,7 +63,8 @@ func collectOften(t *trace.Tables) {
 	}
 }
 
-// correctFile corrects a trace, and writes it with corrected times to the file out, if that has a name.
+// correctFile corrects a trace, and writes it with corrected times to the file out, if that has a
+// name.
 func correctFile(e *env, out, file string, o correct.Options) (r *correct.Result, err error) {
 	t, err := trace.Open(file)
 	if err != nil {

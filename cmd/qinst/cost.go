@@ -71,7 +71,8 @@ var costModes = []struct{ name, mode, loop string }{
 }
 
 // costSettings maps each mode to its run-time settings.
-var costSettings = map[string]string{"off": "mode=off", "count": "mode=count", "sample": "mode=sample", "time": "kind:proc=time,kind:loop=time", "trace": "mode=trace"}
+var costSettings = map[string]string{"off": "mode=off", "count": "mode=count", "sample": "mode=sample",
+	"time": "kind:proc=time,kind:loop=time", "trace": "mode=trace"}
 
 // setupCost measures the cost of a probe on this machine. It builds a small program with
 // and without probes and compares their times.
@@ -127,7 +128,8 @@ func buildCost(ctx context.Context, runner *lab.Runner, dir string) error {
 	if err != nil {
 		return err
 	}
-	v := lab.Variant{Name: "the program that is measured", Dir: dir, Args: []string{"."}, Env: []string{"GOWORK=off", "GOFLAGS="}}
+	v := lab.Variant{Name: "the program that is measured", Dir: dir, Args: []string{"."},
+		Env: []string{"GOWORK=off", "GOFLAGS="}}
 	if err := runner.Build(ctx, filepath.Join(dir, "plain"), v); err != nil {
 		return err
 	}
@@ -158,7 +160,8 @@ func measureCost(ctx context.Context, runner *lab.Runner, dir string) (*costRepo
 	plan := lab.Plan{Rounds: costTurns}
 	runs := &costRuns{times: map[string]map[costKey][]float64{}}
 	for _, mode := range []string{"plain", "off", "count", "sample", "time", "trace"} {
-		job := lab.Job{Program: filepath.Join(dir, "probed"), Args: []string{rounds, calls}, Settings: costSettings[mode] + ",limit=0,budget=off", Collect: true}
+		job := lab.Job{Program: filepath.Join(dir, "probed"), Args: []string{rounds, calls},
+			Settings: costSettings[mode] + ",limit=0,budget=off", Collect: true}
 		switch mode {
 		case "plain":
 			job.Program, job.Plain = filepath.Join(dir, "plain"), true
@@ -201,7 +204,8 @@ func (c *costRuns) add(res lab.Result) error {
 
 func (c *costRuns) report() *costReport {
 	base := c.times["plain"]
-	r := &costReport{Version: 1, ClockNS: stats.Median(base[costKey{"clock", 1}]), CallNS: stats.Median(base[costKey{"drive", 1}])}
+	r := &costReport{Version: 1, ClockNS: stats.Median(base[costKey{"clock", 1}]),
+		CallNS: stats.Median(base[costKey{"drive", 1}])}
 	var threads []int
 	for k := range base {
 		if !slices.Contains(threads, k.threads) {
@@ -220,7 +224,8 @@ func (c *costRuns) report() *costReport {
 				traced = c.traced
 			}
 			ns := medianDifference(c.times[m.mode][k], base[k])
-			r.Entries = append(r.Entries, costEntry{m.name, n, round(stats.Median(base[k])), round(ns), round(ns / (2 * r.ClockNS)), round(traced)})
+			r.Entries = append(r.Entries, costEntry{m.name, n, round(stats.Median(base[k])), round(ns),
+				round(ns / (2 * r.ClockNS)), round(traced)})
 		}
 	}
 	r.ClockNS, r.CallNS = round(r.ClockNS), round(r.CallNS)

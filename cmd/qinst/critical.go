@@ -75,8 +75,9 @@ func window(t *trace.Trace, from, to time.Duration) (*trace.Trace, error) {
 	return t.Window(trace.Time(from), cmp.Or(trace.Time(to), t.Wall()))
 }
 
-// manySteps is from where on memory is collected ten times as often. Nearly all of it is lists without pointers, which the collector need not look at,
-// so that this takes no longer then, and saves half.
+// manySteps is from where on memory is collected ten times as often. Nearly all of it is lists
+// without pointers, which the collector need not look at, so that this takes no longer then, and
+// saves half.
 const manySteps = 1_000_000
 
 // setupCritical shows what determines how long a run takes.
@@ -173,10 +174,11 @@ func setupPredict(fs *flagSet) action {
 	f.define(fs, sim.Go)
 	fs.text(&html, "html", "write a page for the browser to this `file` (- for the standard output)")
 	fs.group("What is predicted")
-	fs.function("procs", "numbers of processors, separated by commas: `1,2,4` (default: up to twice those of the run)", func(s string) (err error) {
-		ask.Procs, err = processorsOf("procs", s)
-		return err
-	})
+	fs.function("procs", "numbers of processors, separated by commas: `1,2,4` (default: up to twice those of the run)",
+		func(s string) (err error) {
+			ask.Procs, err = processorsOf("procs", s)
+			return err
+		})
 	fs.function("what-if", "a `change` of the program, may be repeated: main.f=-30%, with what it calls; self:main.f=-30%; hold:main.mu=-50%, of what is done under a lock; split:main.mu=4, into as many locks; cap:main.ch=64, of a channel; workers:main.worker=8, who take jobs from a channel; gc=off", func(s string) error {
 		w, err := predict.ParseWhatIf(s)
 		ask.WhatIf = append(ask.WhatIf, w)

@@ -47,7 +47,8 @@ func TestPredictsTokens(t *testing.T) {
 				}
 				for _, run := range predict.New(p, predict.Ask{Procs: []int{1, 2, 3}, Policy: sim.Sharing}).Runs {
 					if want := c.t[run.Procs-1]; math.Abs(float64(run.T)/1e6/unit-want) > 0.05*want {
-						t.Errorf("%d processors: predicted %.2f units, expected %v", run.Procs, float64(run.T)/1e6/unit, want)
+						t.Errorf("%d processors: predicted %.2f units, expected %v", run.Procs, float64(run.T)/1e6/unit,
+							want)
 					}
 				}
 				r := critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing})

@@ -29,7 +29,10 @@ func setupCut(fs *flagSet) action {
 			return err
 		}
 		return withTrace(e, file, func(t *trace.Trace) error {
-			return binaryTo(e, out, func(w io.Writer) error { return t.Cut(w, trace.Time(from), cmp.Or(trace.Time(to), t.Wall())) })
+			return binaryTo(e, out, func(w io.Writer) error {
+				return t.Cut(w, trace.Time(from),
+					cmp.Or(trace.Time(to), t.Wall()))
+			})
 		})
 	}
 }

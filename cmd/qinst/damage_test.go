@@ -58,8 +58,8 @@ func times(name string, usual int) int {
 	return usual
 }
 
-// TestFlippedBits flips single bits of real traces. Every one is told of: the page differs from that of the
-// whole file in its losses, or there is an error.
+// TestFlippedBits flips single bits of real traces. Every one is told of: the page differs from
+// that of the whole file in its losses, or there is an error.
 func TestFlippedBits(t *testing.T) {
 	t.Parallel()
 	_, traces := damageable(t)
@@ -128,15 +128,18 @@ func TestMutatedFiles(t *testing.T) {
 	}
 }
 
-// reading are commands that read a file, beside those whose output is kept. OUT is a file that is not there.
+// reading are commands that read a file, beside those whose output is kept. OUT is a file that is
+// not there.
 var reading = []string{
 	"report -json", "report -markdown", "report -from 1us -to 1ms", "info", "info -check", "index",
-	"profile -html -", "profile -pprof OUT", "profile -by loop", "profile -by goroutine", "profile -list main", "profile -diff FILE", "profile -runs FILE",
+	"profile -html -", "profile -pprof OUT", "profile -by loop", "profile -by goroutine", "profile -list main",
+	"profile -diff FILE", "profile -runs FILE",
 	"dump -json", "dump -mode=wire", "dump -mode=footprint", "dump -mode=events -json",
 	"convert -to=text", "convert -to=json", "convert -to=sddfa", "convert -to=sddfb -o OUT", "convert -to=zstd -o OUT",
 	"cut -from 1us -to 1ms -o OUT", "merge -o OUT FILE", "merge -by ticks -o OUT FILE", "salvage",
 	"reduce -ext=profile", "reduce -ext=locks,goroutines,lifetimes",
-	"critical -procs max", "critical -html -", "critical -requests", "critical -vcpu 2", "predict -procs 1,7", "predict -what-if gc=off -json", "predict -policy ps",
+	"critical -procs max", "critical -html -", "critical -requests", "critical -vcpu 2", "predict -procs 1,7",
+	"predict -what-if gc=off -json", "predict -policy ps",
 }
 
 // runAll runs every command on a file, whatever it answers.

@@ -51,8 +51,8 @@ func TestDebuggers(t *testing.T) {
 	}
 }
 
-// TestSteps: a debugger that steps through the program shows the lines that it shows without probes,
-// and steps into none of their functions.
+// TestSteps: a debugger that steps through the program shows the lines that it shows without
+// probes, and steps into none of their functions.
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("dlv"); err != nil {
@@ -69,7 +69,8 @@ func TestSteps(t *testing.T) {
 			got := stepped(t, probed, settings, command, n)
 			shorter := min(len(got), len(want)) // more of the former stops count as one
 			if 2*shorter < len(want) || !slices.Equal(got[:shorter], want[:shorter]) {
-				t.Errorf("%s, %s: %s", settings, command, unequal(strings.Join(got[:shorter], "\n"), strings.Join(want[:shorter], "\n")))
+				t.Errorf("%s, %s: %s", settings, command,
+					unequal(strings.Join(got[:shorter], "\n"), strings.Join(want[:shorter], "\n")))
 			}
 		}
 	}
@@ -78,7 +79,8 @@ func TestSteps(t *testing.T) {
 func buildDebugged(t *testing.T, compiler string, flags ...string) string {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), "debugged")
-	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-gcflags=all="+compiler, "-o", exe, "./debugged")...)
+	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-gcflags=all="+compiler, "-o", exe,
+		"./debugged")...)
 	cmd.Dir = filepath.Join("..", "..", "testdata", "programs")
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Fatalf("%v\n%s", err, out)
@@ -96,7 +98,8 @@ func stepped(t *testing.T, exe, settings, command string, n int) []string {
 	t.Helper()
 	cmd := exec.Command("dlv", "exec", "--allow-non-terminal-interactive=true", exe)
 	cmd.Stdin = strings.NewReader("break main.main\ncontinue\n" + strings.Repeat(command+"\n", n) + "exit\n\n")
-	cmd.Env = append(cmd.Environ(), "HOME="+t.TempDir(), "QINST=out="+filepath.Join(t.TempDir(), "trace.sddf")+","+settings)
+	cmd.Env = append(cmd.Environ(), "HOME="+t.TempDir(),
+		"QINST=out="+filepath.Join(t.TempDir(), "trace.sddf")+","+settings)
 	out, err := cmd.CombinedOutput()
 	list, last := []string(nil), map[string]string{}
 	for _, m := range stop.FindAllStringSubmatch(string(out), -1) {
@@ -106,7 +109,8 @@ func stepped(t *testing.T, exe, settings, command string, n int) []string {
 		if strings.Contains(m[1], ".deferwrap") {
 			continue // there debuggers stop only if the wrapper calls a function of the runtime's
 		}
-		// Where something follows a call at its line, a debugger that steps out of the call stops there once more.
+		// Where something follows a call at its line, a debugger that steps out of the call stops
+		// there once more.
 		if function, _, _ := strings.Cut(m[1], "() "); last[function] != m[1] {
 			list = append(list, m[1])
 			last[function] = m[1]
@@ -118,8 +122,8 @@ func stepped(t *testing.T, exe, settings, command string, n int) []string {
 	return list
 }
 
-// told returns the parameters of each of the user's functions, and the files of the lines at which a debugger may stop
-// in them.
+// told returns the parameters of each of the user's functions, and the files of the lines at which
+// a debugger may stop in them.
 func told(t *testing.T, exe string) (params map[string]string, files []string) {
 	t.Helper()
 	file, err := elf.Open(exe)

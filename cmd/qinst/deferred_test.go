@@ -11,9 +11,9 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// TestDeferred compares what a program of deferred operations prints with probes and without: the order of
-// deferred calls, what panics and where, who recovers, and the stacks that the program sees. Each operation
-// on the lock of a procedure with many returns has an event.
+// TestDeferred compares what a program of deferred operations prints with probes and without: the
+// order of deferred calls, what panics and where, who recovers, and the stacks that the program
+// sees. Each operation on the lock of a procedure with many returns has an event.
 func TestDeferred(t *testing.T) {
 	t.Parallel()
 	program := buildProbed(t, "programs", "deferred")
@@ -27,7 +27,8 @@ func TestDeferred(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, want)
 	}
-	for _, settings := range []string{"mode=trace,budget=off", "mode=count", "budget=5%", "kind:sync=off", "kind:proc=off"} {
+	for _, settings := range []string{"mode=trace,budget=off", "mode=count", "budget=5%", "kind:sync=off",
+		"kind:proc=off"} {
 		tr, got := runTraced(t, exec.Command(program), "QINST="+settings)
 		if got != string(want) {
 			t.Errorf("%s: it prints\n%s\nexpected\n%s", settings, got, want)

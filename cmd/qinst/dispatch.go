@@ -36,7 +36,8 @@ func dispatch(e *env, args []string) error {
 	switch {
 	case byGo(rest):
 	case strings.ContainsRune(rest[0], filepath.Separator):
-		return usageError{fmt.Errorf(`found %q, expected a command; "qinst run %[1]s" builds and runs a program`, rest[0])}
+		return usageError{fmt.Errorf(`found %q, expected a command; "qinst run %[1]s" builds and runs a program`,
+			rest[0])}
 	default:
 		return unknownCommand(rest[0], "a command")
 	}
@@ -47,12 +48,13 @@ func dispatch(e *env, args []string) error {
 	return err
 }
 
-// byGo reports whether the go command runs the tool, and not somebody who mistyped a command. It gives tools their full
-// path, and names the package in the environment, but for two questions: it asks each tool for its version, and C compilers, which it
-// calls by name, what they would run.
+// byGo reports whether the go command runs the tool, and not somebody who mistyped a command. It
+// gives tools their full path, and names the package in the environment, but for two questions: it
+// asks each tool for its version, and C compilers, which it calls by name, what they would run.
 func byGo(args []string) bool {
 	_, told := os.LookupEnv("TOOLEXEC_IMPORTPATH")
-	version := slices.ContainsFunc(args[1:], filepath.IsAbs) && slices.Contains(args, "-V=full") // behind another wrapper
+	// behind another wrapper
+	version := slices.ContainsFunc(args[1:], filepath.IsAbs) && slices.Contains(args, "-V=full")
 	compiler := len(args) == 6 && args[1] == "-###" && args[2] == "-x" && args[4] == "-c" && args[5] == "-"
 	return told || version || compiler || filepath.IsAbs(args[0])
 }

@@ -34,12 +34,13 @@ func setupDoe(fs *flagSet) action {
 		by, err = methodOf(s)
 		return err
 	})
-	fs.function("alpha", "`probability` that any effect is found where there is none (default 0.05)", func(s string) (err error) {
-		if alpha, err = strconv.ParseFloat(s, 64); err != nil || !(alpha > 0 && alpha < 1) {
-			return fmt.Errorf("found -alpha=%s, expected a number between 0 and 1", s)
-		}
-		return nil
-	})
+	fs.function("alpha", "`probability` that any effect is found where there is none (default 0.05)",
+		func(s string) (err error) {
+			if alpha, err = strconv.ParseFloat(s, 64); err != nil || !(alpha > 0 && alpha < 1) {
+				return fmt.Errorf("found -alpha=%s, expected a number between 0 and 1", s)
+			}
+			return nil
+		})
 	return func(e *env, args []string) error {
 		if len(args) == 0 {
 			return usageError{errors.New("doe: found nothing to do, expected plan FACTOR... or fit FILE")}

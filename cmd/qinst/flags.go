@@ -82,7 +82,8 @@ func processorsOf(flag, text string) (list []int, err error) {
 	for word := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > trace.MaxProcs {
-			return nil, fmt.Errorf("found -%s=%s, expected numbers from 1 to %d, such as 1,2,4", flag, text, trace.MaxProcs)
+			return nil, fmt.Errorf("found -%s=%s, expected numbers from 1 to %d, such as 1,2,4", flag, text,
+				trace.MaxProcs)
 		}
 		list = append(list, n)
 	}

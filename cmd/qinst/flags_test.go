@@ -22,7 +22,8 @@ func TestHelp(t *testing.T) {
 		texts := map[string]bool{}
 		for _, args := range [][]string{{"help", c.name}, {c.name, "-h"}, {c.name, "--help"}, {c.name, "-help"}} {
 			var out, talk bytes.Buffer
-			if status := status(newEnv(&out, &talk), dispatch(newEnv(&out, &talk), args)); status != 0 || talk.Len() > 0 {
+			if status := status(newEnv(&out, &talk), dispatch(newEnv(&out, &talk), args)); status != 0 ||
+				talk.Len() > 0 {
 				t.Errorf("%v: status %d, says %q, expected 0 and nothing", args, status, talk.String())
 			}
 			texts[out.String()] = true
@@ -46,7 +47,8 @@ func checkHelp(t *testing.T, c command, text string) {
 			continue // what extensions say of themselves
 		}
 		if len(line) > 91 || strings.HasSuffix(line, " \n") {
-			t.Errorf("%s: help has the line %q of %d bytes, expected at most 90 and no space at its end", c.name, line, len(line))
+			t.Errorf("%s: help has the line %q of %d bytes, expected at most 90 and no space at its end", c.name, line,
+				len(line))
 		}
 	}
 	fs := newFlagSet(c.name)
@@ -106,12 +108,15 @@ func TestMisuse(t *testing.T) {
 		var out, talk bytes.Buffer
 		e := newEnv(&out, &talk)
 		status := status(e, dispatch(e, strings.Fields(c.args)))
-		if said := talk.String(); status != 2 || out.Len() > 0 || strings.Count(said, "\n") != 1 || !strings.Contains(said, c.want) {
+		if said := talk.String(); status != 2 || out.Len() > 0 || strings.Count(said, "\n") != 1 ||
+			!strings.Contains(said, c.want) {
 			t.Errorf("%s: status %d, says %q, expected status 2 and one line with %q", c.args, status, said, c.want)
 		}
 	}
 	for _, c := range commands() {
-		if err := dispatch(newEnv(new(bytes.Buffer), new(bytes.Buffer)), []string{c.name, "-inclxde=x", "-qqq=1"}); !errors.As(err, new(usageError)) && c.name != "build" && c.name != "test" {
+		if err := dispatch(newEnv(new(bytes.Buffer), new(bytes.Buffer)),
+			[]string{c.name, "-inclxde=x", "-qqq=1"}); !errors.As(err, new(usageError)) && c.name != "build" &&
+			c.name != "test" {
 			t.Errorf("%s takes a flag that there is not: %v", c.name, err)
 		}
 	}
@@ -124,7 +129,8 @@ func TestFlagPlaces(t *testing.T) {
 	for _, c := range []struct{ args, own, passed, rest string }{
 		{"run ./x", "", "", "./x"},
 		{"run -ask=profile -check ./x", "ask check=true", "", "./x"},
-		{"run -check -race -ask locks -tags a,b -include=std ./x -check -h", "ask check=true include", "-race -tags a,b", "./x -check -h"},
+		{"run -check -race -ask locks -tags a,b -include=std ./x -check -h", "ask check=true include",
+			"-race -tags a,b", "./x -check -h"},
 		{"run -buildvcs ./x y", "", "-buildvcs", "./x y"},
 		{"run -buildvcs=false -C dir ./x", "C=dir", "-buildvcs=false", "./x"},
 		{"run -gcflags -N a.go b.go -v", "", "-gcflags -N", "a.go b.go -v"},
@@ -232,7 +238,8 @@ func TestCompletionText(t *testing.T) {
 				want := map[string]string{
 					"bash": `(?m)^\t` + c.name + `\) flags=".*-` + name + `\b`,
 					"zsh":  `(?m)^\t` + c.name + `\)\n\t\tflags=\(.*'-` + name + `:`,
-					"fish": `(?m)^complete -c qinst -n '__fish_seen_subcommand_from ` + c.name + `' -o ` + name + ` -d '.+'$`,
+					"fish": `(?m)^complete -c qinst -n '__fish_seen_subcommand_from ` + c.name + `' -o ` + name +
+						` -d '.+'$`,
 				}[s.name]
 				if !regexp.MustCompile(want).MatchString(out) {
 					t.Errorf("%s: no flag -%s of %s", s.name, name, c.name)

@@ -37,7 +37,8 @@ func TestFlightRecorder(t *testing.T) {
 			dir := t.TempDir()
 			// The program records some ten times more than is kept.
 			cmd := exec.Command(program, "3000", test.how)
-			cmd.Env = append(os.Environ(), "QINST="+test.settings+"mode=flight,keep=2MiB,budget=off,ring="+t.TempDir()+",out="+filepath.Join(dir, "f.sddf"))
+			cmd.Env = append(os.Environ(), "QINST="+test.settings+"mode=flight,keep=2MiB,budget=off,ring="+t.TempDir()+
+				",out="+filepath.Join(dir, "f.sddf"))
 			out, _ := cmd.CombinedOutput()
 			if !strings.HasPrefix(string(out), "3000\n") {
 				t.Errorf("the program says %s", out)
@@ -77,7 +78,8 @@ func checkFlight(t *testing.T, path string, least int) {
 		}
 		return nil
 	})
-	if err != nil || losses.States+losses.Blocks+losses.NoGoroutine+losses.Events > 0 || losses.StrayExits > 20 || calls < least {
+	if err != nil || losses.States+losses.Blocks+losses.NoGoroutine+losses.Events > 0 || losses.StrayExits > 20 ||
+		calls < least {
 		t.Errorf("%v, %d calls, expected %d or more, %+v", err, calls, least, losses)
 	}
 	// A recursive procedure that a panic left may be taken for one further out.

@@ -16,7 +16,8 @@ const (
 		"memprofilerate mutexprofile mutexprofilefraction outputdir parallel run shuffle skip timeout trace vet"
 )
 
-// compileFlags are those of both by which the objects of packages differ, and where they are looked for.
+// compileFlags are those of both by which the objects of packages differ, and where they are looked
+// for.
 var compileFlags = strings.Fields("asan asmflags buildmode compiler gccgoflags gcflags installsuffix linkshared mod modfile msan overlay pkgdir race tags trimpath")
 
 // goFlags are the flags that a go command knows.
@@ -27,7 +28,8 @@ type goFlags struct {
 
 func goFlagsOf(verb string) *goFlags {
 	if verb == "test" {
-		return &goFlags{strings.Fields(buildBools + " " + testBools), strings.Fields(buildValues + " " + testValues), true}
+		return &goFlags{strings.Fields(buildBools + " " + testBools), strings.Fields(buildValues + " " + testValues),
+			true}
 	}
 	return &goFlags{strings.Fields(buildBools), strings.Fields(buildValues), false}
 }
@@ -48,8 +50,8 @@ func (g *goFlags) knows(name string) bool {
 // on, and so are the arguments that follow it.
 func (g *goFlags) takesValue(name string) bool { return slices.Contains(g.values, g.plain(name)) }
 
-// compiling returns those of the flags by which the objects of packages differ, also of packages that are not named on the
-// command line.
+// compiling returns those of the flags by which the objects of packages differ, also of packages
+// that are not named on the command line.
 func (g *goFlags) compiling(flags []string) (list []string) {
 	for i := 0; i < len(flags); i++ {
 		name, _, hasValue := strings.Cut(strings.TrimLeft(flags[i], "-"), "=")
@@ -65,7 +67,8 @@ func (g *goFlags) compiling(flags []string) (list []string) {
 	return list
 }
 
-// onlyNamed reports whether a flag is one for tools and has no pattern: it is for packages on the command line alone.
+// onlyNamed reports whether a flag is one for tools and has no pattern: it is for packages on the
+// command line alone.
 func onlyNamed(name string, flag []string) bool {
 	value := flag[len(flag)-1]
 	if len(flag) == 1 {

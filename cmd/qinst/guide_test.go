@@ -40,8 +40,8 @@ func TestCommandsGuide(t *testing.T) {
 	}
 }
 
-// The lines of the README that let a module import qinst.dev/extensions before it is published do so: the
-// module builds, plainly and with probes.
+// The lines of the README that let a module import qinst.dev/extensions before it is published do
+// so: the module builds, plainly and with probes.
 func TestImportLines(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))

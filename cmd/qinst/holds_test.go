@@ -11,8 +11,8 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// runHolds runs program holds at the default budget. It returns the trace, what is known of its lock, and what the
-// program says.
+// runHolds runs program holds at the default budget. It returns the trace, what is known of its
+// lock, and what the program says.
 func runHolds(t *testing.T, program string, args ...string) (*trace.Trace, *profile.Object, map[string]int64) {
 	t.Helper()
 	tr, out := runTraced(t, exec.Command(program, args...), "QINST=budget=5%")
@@ -37,8 +37,8 @@ func runHolds(t *testing.T, program string, args ...string) (*trace.Trace, *prof
 	return nil, nil, nil
 }
 
-// saidOf returns how often program holds says that it has reached a point: an operation on its lock or a record; 0
-// for another point.
+// saidOf returns how often program holds says that it has reached a point: an operation on its lock
+// or a record; 0 for another point.
 func saidOf(point string, said map[string]int64) int64 {
 	switch {
 	case point == "tick":
@@ -64,8 +64,8 @@ func TestHolds(t *testing.T) {
 	t.Parallel()
 	program := buildProbed(t, "programs", "holds")
 
-	// A small procedure takes far more than the budget to count. Operations and records are few, so that
-	// all of them are written.
+	// A small procedure takes far more than the budget to count. Operations and records are few, so
+	// that all of them are written.
 	t.Run("seldom", func(t *testing.T) {
 		t.Parallel()
 		tr, o, said := runHolds(t, program)
@@ -90,8 +90,10 @@ func TestHolds(t *testing.T) {
 				t.Errorf("%d of %d calls of main.fib were traced", p.Traced, p.Hits)
 			}
 		}
-		if took := float64(o.Hold) / float64(said["hold"]); seen != 3 || o.Mark() != "" || o.Holds < said["uses"]*99/100 || took < 0.97 || took > 1.1 {
-			t.Errorf("%d points, %d holds, %s%.3f of the time that the program measured, expected %d", seen, o.Holds, o.Mark(), took, said["uses"])
+		if took := float64(o.Hold) / float64(said["hold"]); seen != 3 || o.Mark() != "" ||
+			o.Holds < said["uses"]*99/100 || took < 0.97 || took > 1.1 {
+			t.Errorf("%d points, %d holds, %s%.3f of the time that the program measured, expected %d", seen, o.Holds,
+				o.Mark(), took, said["uses"])
 		}
 	})
 
@@ -102,7 +104,8 @@ func TestHolds(t *testing.T) {
 		for range 9 {
 			_, o, said := runHolds(t, program, "often")
 			if o.Ops != 2*uint64(said["uses"]) || o.Degraded < o.Ops/2 {
-				t.Errorf("%d of %d operations counted, expected %d and most of them counted", o.Degraded, o.Ops, 2*said["uses"])
+				t.Errorf("%d of %d operations counted, expected %d and most of them counted", o.Degraded, o.Ops,
+					2*said["uses"])
 			}
 			if i := o.HoldInterval; i != nil && (i[0] > o.Hold || i[1] < o.Hold) {
 				t.Errorf("held for %d, interval %v", o.Hold, *i)

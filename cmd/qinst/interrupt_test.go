@@ -104,7 +104,9 @@ func TestInterruptExperiment(t *testing.T) {
 		}{
 			{[]string{"run", "-check", "."}, "qinst: run 1 of ", ""},
 			{[]string{"profile", "-n", "3", exe}, "qinst: run 1 of ", ""},
-			{[]string{"spt", exe}, "qinst: a first run", "qinst: spt: " + signal.String() + ", and the first run had not ended; a program that does not end by itself needs -load"},
+			{[]string{"spt", exe}, "qinst: a first run",
+				"qinst: spt: " + signal.String() +
+					", and the first run had not ended; a program that does not end by itself needs -load"},
 		} {
 			args, tmp, last := c.args, t.TempDir(), ""
 			cmd := exec.Command("qinst", args...)
@@ -150,7 +152,8 @@ func TestSignalled(t *testing.T) {
 	t.Parallel()
 	var talk bytes.Buffer
 	err := exec.Command("sh", "-c", "kill -KILL $$").Run()
-	if got := status(newEnv(&talk, &talk), fmt.Errorf("run -check: %w", err)); got != 137 || talk.String() != "qinst: run -check: signal: killed\n" {
+	if got := status(newEnv(&talk, &talk), fmt.Errorf("run -check: %w", err)); got != 137 ||
+		talk.String() != "qinst: run -check: signal: killed\n" {
 		t.Errorf("status %d, says %q, expected 137 and the signal", got, talk.String())
 	}
 }

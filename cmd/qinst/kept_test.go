@@ -141,13 +141,15 @@ func generatedTraces() map[string]*tracetest.Builder {
 		for range 4 {
 			ops = append(ops, do("main."+name, 3e6), lock("main.mu"), do("main.inside", 2e6), unlock("main.mu"))
 		}
-		return tracetest.Thread{Name: "main." + name, Ops: append(ops, tracetest.Barrier("main.all", 3), do("main.after", 1e6))}
+		return tracetest.Thread{Name: "main." + name,
+			Ops: append(ops, tracetest.Barrier("main.all", 3), do("main.after", 1e6))}
 	}
 	made := map[string]*tracetest.Builder{
 		"gen-locks": tracetest.Simulate(2, []tracetest.Thread{critical("a"), critical("b"), critical("c")}),
 	}
 	threads := []tracetest.Thread{critical("a"), critical("b"), critical("c")}
-	made["gen-samples"] = tracetest.SimulateOn(tracetest.New(3).Samples(1e5, 7, func(proc string) bool { return proc == "main.inside" }), threads)
+	made["gen-samples"] = tracetest.SimulateOn(tracetest.New(3).Samples(1e5, 7,
+		func(proc string) bool { return proc == "main.inside" }), threads)
 	made["gen-bursts"] = tracetest.Hot()
 	for _, seed := range []uint64{1, 2, 3} {
 		made[fmt.Sprintf("gen-random%d", seed)] = tracetest.Random(rand.New(rand.NewPCG(seed, seed)).IntN)

@@ -20,7 +20,8 @@ func TestLarge(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(largeProgram)
 	for name, statements := range map[string]int{"small": 10, "middle": 40, "large": 65} {
-		fmt.Fprintf(&text, "func %s(x int) int {\n%s\treturn x\n}\n\n", name, strings.Repeat(largeStatement, statements))
+		fmt.Fprintf(&text, "func %s(x int) int {\n%s\treturn x\n}\n\n", name,
+			strings.Repeat(largeStatement, statements))
 	}
 	for name, content := range map[string]string{"go.mod": "module large\n\ngo 1.25\n", "main.go": text.String()} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {

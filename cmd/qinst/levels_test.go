@@ -23,7 +23,8 @@ func TestLevels(t *testing.T) {
 	}{
 		{"time above a rate", "main.burst=1e4/s", func(t *testing.T, l *levelsRun) {
 			l.changes(t, "main.burst", 5, 12)
-			if p := l.point("main.burst"); p.Timed() < p.Hits/8 || p.Traced < 1000 || float64(p.Traced) > l.slower*4*3*(1000+500+2*128) {
+			if p := l.point("main.burst"); p.Timed() < p.Hits/8 || p.Traced < 1000 ||
+				float64(p.Traced) > l.slower*4*3*(1000+500+2*128) {
 				t.Errorf("burst: %d timed, %d traced of %d", p.Timed(), p.Traced, p.Hits)
 			}
 			l.all(t, "main.rare", "main.looped", "main.hot")
@@ -42,7 +43,8 @@ func TestLevels(t *testing.T) {
 			}
 		}},
 		{"fixed", "sums=once,main.hot=time,kind:loop=time,main.locked=count", func(t *testing.T, l *levelsRun) {
-			if p := l.point("main.hot"); p.Timed() != p.Hits || p.Traced != 0 || p.Times.Least < 0 || p.Times.Most < p.Times.Took/int64(p.Hits) {
+			if p := l.point("main.hot"); p.Timed() != p.Hits || p.Traced != 0 || p.Times.Least < 0 ||
+				p.Times.Most < p.Times.Took/int64(p.Hits) {
 				t.Errorf("hot: %d traced, %+v of %d", p.Traced, p.Times, p.Hits)
 			}
 			if l.records != 1 {
@@ -56,7 +58,8 @@ func TestLevels(t *testing.T) {
 		{"off", "main.hot=off,kind:call=off", func(t *testing.T, l *levelsRun) {
 			for i := range l.Points {
 				p := &l.Points[i]
-				call := p.Kind == spec.PointCall && i == int(p.Representative) // counted in line as long as its procedure has a probe
+				// counted in line as long as its procedure has a probe
+				call := p.Kind == spec.PointCall && i == int(p.Representative)
 				if off := p.Name == "main.hot" || call; off && (!p.Off || !call && p.Hits > 1000) {
 					t.Errorf("%s %s: %d hits", p.Kind, p.Name, p.Hits) // of the first window, if any
 				}
@@ -147,9 +150,13 @@ func (l *levelsRun) conserves(t *testing.T, out string) {
 			}
 		}
 		s := sums[uint64(i)]
-		amid := uint64(len(l.Threads)) // threads that had counted a hit, and not yet written its event, when the last sums were read
-		if p.Traced+p.Timed() > p.Hits || lengths != p.Timed() || s[1] != p.Timed() || s[0] > p.Hits-p.Traced+p.Timed()+amid {
-			t.Errorf("%s: %d hits, %d traced, %d timed, %d in the histogram, sums of %d hits and %d timed", p.Name, p.Hits, p.Traced, p.Timed(), lengths, s[0], s[1])
+		// threads that had counted a hit, and not yet written its event, when the last sums were
+		// read
+		amid := uint64(len(l.Threads))
+		if p.Traced+p.Timed() > p.Hits || lengths != p.Timed() || s[1] != p.Timed() ||
+			s[0] > p.Hits-p.Traced+p.Timed()+amid {
+			t.Errorf("%s: %d hits, %d traced, %d timed, %d in the histogram, sums of %d hits and %d timed", p.Name,
+				p.Hits, p.Traced, p.Timed(), lengths, s[0], s[1])
 		}
 	}
 }

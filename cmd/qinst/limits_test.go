@@ -13,8 +13,9 @@ import (
 	"testing"
 )
 
-// TestThreadLimit runs a program where the process may have few threads. Where the plain program ends well, so does the one with probes: it runs
-// untraced if there is no room for the tool's threads, and says so in one line.
+// TestThreadLimit runs a program where the process may have few threads. Where the plain program
+// ends well, so does the one with probes: it runs untraced if there is no room for the tool's
+// threads, and says so in one line.
 func TestThreadLimit(t *testing.T) {
 	group := threadGroup(t)
 	probed := buildProbed(t, "programs", "steady")
@@ -28,7 +29,8 @@ func TestThreadLimit(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(group, "pids.max"), []byte(strconv.Itoa(limit)), 0); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, filepath.Join(group, "cgroup.procs"), exe, "-rounds", "30", "-workers", "4")
+		cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, filepath.Join(group, "cgroup.procs"), exe,
+			"-rounds", "30", "-workers", "4")
 		cmd.Env = append(os.Environ(), "GOMAXPROCS=2", "QINST=out="+file)
 		var said bytes.Buffer
 		cmd.Stderr = &said
@@ -45,10 +47,12 @@ func TestThreadLimit(t *testing.T) {
 		_, missing := os.Stat(file)
 		switch {
 		case err != nil:
-			t.Errorf("with %d threads the plain program ends well, the one with probes with %v:\n%s", limit, err, stderr)
+			t.Errorf("with %d threads the plain program ends well, the one with probes with %v:\n%s", limit, err,
+				stderr)
 		case missing == nil && stderr == "":
 			traced++
-		case errors.Is(missing, os.ErrNotExist) && strings.Count(stderr, "\n") == 1 && strings.Contains(stderr, "runs untraced"):
+		case errors.Is(missing, os.ErrNotExist) && strings.Count(stderr, "\n") == 1 &&
+			strings.Contains(stderr, "runs untraced"):
 			untraced++
 		default:
 			t.Errorf("with %d threads there is a file: %v, and the program said %q", limit, missing == nil, stderr)

@@ -16,7 +16,8 @@ import (
 func TestLiterals(t *testing.T) {
 	t.Parallel()
 	buildProbed(t, "programs", "literals")
-	for _, flags := range [][]string{nil, {"-gcflags=-l"}, {"-gcflags=-N"}, {"-buildmode=pie"}, {"-race"}, {"-ldflags=-s"}, {"-ldflags=-linkmode=external"}} {
+	for _, flags := range [][]string{nil, {"-gcflags=-l"}, {"-gcflags=-N"}, {"-buildmode=pie"}, {"-race"},
+		{"-ldflags=-s"}, {"-ldflags=-linkmode=external"}} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
 			t.Parallel()
 			if testing.Short() && flags != nil {
@@ -91,7 +92,9 @@ func unequal(got, want string) string {
 	lines := strings.Split(want, "\n")
 	for i, line := range strings.Split(got, "\n") {
 		if i >= len(lines) || lines[i] != line {
-			return "found\n" + strings.Join(strings.Split(got, "\n")[max(0, i-5):min(len(strings.Split(got, "\n")), i+5)], "\n") + "\nexpected\n" + strings.Join(lines[max(0, i-5):min(len(lines), i+5)], "\n")
+			return "found\n" + strings.Join(strings.Split(got,
+				"\n")[max(0, i-5):min(len(strings.Split(got, "\n")), i+5)], "\n") + "\nexpected\n" +
+				strings.Join(lines[max(0, i-5):min(len(lines), i+5)], "\n")
 		}
 	}
 	return "something is missing at the end"

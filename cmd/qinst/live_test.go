@@ -46,7 +46,8 @@ func buildProbed(t *testing.T, module, program string, flags ...string) string {
 	build := probed.build[exe]
 	if build == nil {
 		build = sync.OnceValue(func() error {
-			cmd := exec.Command("go", "build", "-toolexec", strings.Join(append([]string{"qinst"}, flags...), " "), "-o", exe, "./"+program)
+			cmd := exec.Command("go", "build", "-toolexec", strings.Join(append([]string{"qinst"}, flags...), " "),
+				"-o", exe, "./"+program)
 			cmd.Dir = filepath.Join("..", "..", "testdata", module)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				return fmt.Errorf("%w\n%s", err, out)
@@ -107,7 +108,8 @@ var liveTruth = []struct {
 		map[string]uint64{"main.a": 3, "main.b": 1, "main.c": 2, "main.d": 2, "main.e": 2, "main.f": 1}, nil},
 	{"sorter", []string{"-unit", "50ms"},
 		map[string]uint64{"main.read": 7, "main.sort": 7, "main.merge": 7},
-		map[string]float64{"main.read": (7*.5 - 6*.4/2) / 7.7, "main.sort": (6*.4/2 + .4/2) / 7.7, "main.merge": (7*.6 - .4/2) / 7.7}},
+		map[string]float64{"main.read": (7*.5 - 6*.4/2) / 7.7, "main.sort": (6*.4/2 + .4/2) / 7.7,
+			"main.merge": (7*.6 - .4/2) / 7.7}},
 	{"logging", []string{"-unit", "6ms"},
 		map[string]uint64{"main.input": 1, "main.logging": 1, "main.work": 2},
 		map[string]float64{"main.input": 3 / 60.4, "main.logging": 3.4 / 60.4, "main.work": 54 / 60.4}},
@@ -180,7 +182,8 @@ func checkedProfile(t *testing.T, tr *trace.Trace, calls map[string]uint64) *pro
 		t.Errorf("%d processors busy of %d", n, p.Procs)
 	}
 	used := p.CPU.User + p.CPU.System - p.CPU.Writer
-	t.Logf("wall %d, busy %d, off-CPU %d, getrusage %d (%+.2f %%), no procedure %.2f %%", p.Wall, p.Busy, p.OffCPU, used,
+	t.Logf("wall %d, busy %d, off-CPU %d, getrusage %d (%+.2f %%), no procedure %.2f %%", p.Wall, p.Busy, p.OffCPU,
+		used,
 		100*(float64(p.Busy)/float64(used)-1), 100*noProcedure(p))
 	return p
 }
@@ -223,8 +226,8 @@ func TestLivePanics(t *testing.T) {
 	}
 }
 
-// Beside programs that take every processor the report says that the operating system took it away: when, if it is asked, or
-// how much of its numbers.
+// Beside programs that take every processor the report says that the operating system took it away:
+// when, if it is asked, or how much of its numbers.
 func TestBurner(t *testing.T) {
 	exe := buildProbed(t, "workloads", "imbalance")
 	burn(t)
@@ -319,7 +322,8 @@ func TestLoops(t *testing.T) {
 		case e == nil:
 			t.Errorf("%s: no such loop in the trace", name)
 		case e.Calls != entered || e.Degraded != 0 || e.Trips != trips && trips > 0:
-			t.Errorf("%s: entered %d times (%d not traced) with %d iterations, want %d and %d", name, e.Calls, e.Degraded, e.Trips, entered, trips)
+			t.Errorf("%s: entered %d times (%d not traced) with %d iterations, want %d and %d", name, e.Calls,
+				e.Degraded, e.Trips, entered, trips)
 		}
 	}
 	// Beside the helper of the test or other programs it is ready, or off, at times.
@@ -381,7 +385,8 @@ func TestRecords(t *testing.T) {
 					f.gs[e.G] = n
 					f.sum += int(n)
 				case "sample":
-					if n := len(p.Values[3].([]byte)); n != 5000*(f.count-1) || fmt.Sprint(p.Values[1]) != "{[2 3] [-1 2 -3 4 -5 6]}" {
+					if n := len(p.Values[3].([]byte)); n != 5000*(f.count-1) ||
+						fmt.Sprint(p.Values[1]) != "{[2 3] [-1 2 -3 4 -5 6]}" {
 						t.Errorf("%d bytes in sample %d, matrix %v", n, f.count, p.Values[1])
 					}
 					f.gs[e.G] = 0
@@ -417,8 +422,10 @@ func TestRecords(t *testing.T) {
 	if err := report.Events(&words, tr, 0, tr.Wall(), "cache*", false); err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Split(words.String(), "\n"); len(lines)-1 != got["cache miss"].count || !recordLine.MatchString(lines[0]) {
-		t.Errorf("%d lines, the first %q, expected %d like %v", len(lines)-1, lines[0], got["cache miss"].count, recordLine)
+	if lines := strings.Split(words.String(), "\n"); len(lines)-1 != got["cache miss"].count ||
+		!recordLine.MatchString(lines[0]) {
+		t.Errorf("%d lines, the first %q, expected %d like %v", len(lines)-1, lines[0], got["cache miss"].count,
+			recordLine)
 	}
 }
 
@@ -597,7 +604,8 @@ func kill(t *testing.T, exe string, delay time.Duration) error {
 	if len(events) == 0 {
 		losses.NoClock = 0 // there is nothing whose time it would be
 	}
-	if n := losses.Records + losses.BlockDamage + losses.Blocks + losses.TailBytes + losses.NoClock + losses.UnknownPoint; n != 0 {
+	if n := losses.Records + losses.BlockDamage + losses.Blocks + losses.TailBytes + losses.NoClock +
+		losses.UnknownPoint; n != 0 {
 		return fmt.Errorf("losses %v; %v", losses.List(), tr.Salvaged)
 	}
 	return nil
@@ -626,7 +634,8 @@ func TestLocks(t *testing.T) {
 			continue
 		}
 		if o.Ops != uint64(ops) || o.Waits < int64(waits) || o.Degraded != 0 {
-			t.Errorf("%s: %d operations (%d not traced), %d waits, want %d and %d or more", name, o.Ops, o.Degraded, o.Waits, ops, waits)
+			t.Errorf("%s: %d operations (%d not traced), %d waits, want %d and %d or more", name, o.Ops, o.Degraded,
+				o.Waits, ops, waits)
 		}
 		// Somebody slept for 10 ms before he ended the first wait, which may have begun late.
 		if waits > 0 && (o.Wait < 3e6 || len(o.EndedBy) == 0 || !strings.HasPrefix(o.EndedBy[0].Reason, "main.")) {
@@ -661,7 +670,8 @@ func TestEndsAmidst(t *testing.T) {
 	exe := buildProbed(t, "programs", "hops")
 	for range 20 {
 		tr, _ := runTraced(t, exec.Command(exe))
-		if err := tracetest.Validate(tr); err != nil && !strings.Contains(err.Error(), "traced but are not in the file") {
+		if err := tracetest.Validate(tr); err != nil &&
+			!strings.Contains(err.Error(), "traced but are not in the file") {
 			t.Fatal(err)
 		}
 	}

@@ -20,8 +20,8 @@ import (
 	"qinst.dev/internal/lab"
 )
 
-// env holds the output streams that a command may use: stdout for data that people read, raw for data in the form of a
-// file and for the output of programs, stderr for messages.
+// env holds the output streams that a command may use: stdout for data that people read, raw for
+// data in the form of a file and for the output of programs, stderr for messages.
 type env struct {
 	stdout, raw, stderr io.Writer
 }

@@ -92,7 +92,8 @@ func TestMemory(t *testing.T) {
 		fmt.Fprintf(&b, "\n//go:noinline\nfunc f%d() {}\n", i)
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module crowded\n\ngo 1.26\n", "main.go": crowded, "procedures.go": b.String()} {
+	for name, text := range map[string]string{"go.mod": "module crowded\n\ngo 1.26\n", "main.go": crowded,
+		"procedures.go": b.String()} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +128,8 @@ func TestMemory(t *testing.T) {
 			}
 			for i := range tr.Points {
 				p := &tr.Points[i]
-				want := map[string]uint64{"main.waits": waits, "main.again": 3, "main.main": 1, "main.calls": threads, "main.goroutines": 2}[p.Name]
+				want := map[string]uint64{"main.waits": waits, "main.again": 3, "main.main": 1, "main.calls": threads,
+					"main.goroutines": 2}[p.Name]
 				if strings.HasPrefix(p.Name, "main.f") {
 					want = threads
 				}
@@ -139,7 +141,8 @@ func TestMemory(t *testing.T) {
 				}
 			}
 			m := &tr.Memory
-			if !m.Known || m.Events+m.Counts+m.Stacks+m.Tables > m.Limit || (m.Pageless > 0) != crowd || (m.Stackless > 0) != crowd {
+			if !m.Known || m.Events+m.Counts+m.Stacks+m.Tables > m.Limit || (m.Pageless > 0) != crowd ||
+				(m.Stackless > 0) != crowd {
 				t.Errorf("%+v", m)
 			}
 			if entered["main.again"] != 3 {

@@ -40,7 +40,8 @@ func namesOf(d *doc.Doc) (list []shownName) {
 	return list
 }
 
-// TestNamesGoBack: every name that a page shows, shortened or whole, is one that flags take, and means the same there.
+// TestNamesGoBack: every name that a page shows, shortened or whole, is one that flags take, and
+// means the same there.
 func TestNamesGoBack(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "kept", "*.sddf"))
@@ -70,9 +71,11 @@ func TestNamesGoBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := &feeder{t: t, file: filepath.Base(file), trace: tr, profile: p, steps: program, fed: fed}
-		shown := []*doc.Doc{report.Page(tr, p), report.Profile(p, report.View{}), report.Profile(p, report.View{Kind: profile.KindPackage}), report.Requests(critpath.NewRequests(program))}
+		shown := []*doc.Doc{report.Page(tr, p), report.Profile(p, report.View{}),
+			report.Profile(p, report.View{Kind: profile.KindPackage}), report.Requests(critpath.NewRequests(program))}
 		if program.Steps.Len() > 1 {
-			shown = append(shown, report.Critical(critpath.New(program, critpath.Options{Policy: sim.Sharing, AsRun: true})))
+			shown = append(shown, report.Critical(critpath.New(program,
+				critpath.Options{Policy: sim.Sharing, AsRun: true})))
 		}
 		for _, d := range shown {
 			pages++
@@ -93,7 +96,8 @@ func TestNamesGoBack(t *testing.T) {
 	if pages < 60 {
 		t.Errorf("%d pages, expected 60 or more", pages)
 	}
-	for _, flag := range []string{"-focus", "-list", "-what-if", "-what-if hold", "-request", "-points", "-region", "next", "-focus also", "-what-if also"} {
+	for _, flag := range []string{"-focus", "-list", "-what-if", "-what-if hold", "-request", "-points", "-region",
+		"next", "-focus also", "-what-if also"} {
 		if fed[flag] < 4 {
 			t.Errorf("%s was given %d names, expected more", flag, fed[flag])
 		}
@@ -173,7 +177,8 @@ func (f *feeder) entry(text string, e *profile.Entry) {
 		f.expect("-points", text, got, e.Name, err)
 		if e.Kind == profile.KindProc && e.File != "" {
 			var out bytes.Buffer
-			if err := report.List(&out, f.profile, names.Choose(text), report.Sources{}); err != nil && strings.Contains(err.Error(), "-list: ") {
+			if err := report.List(&out, f.profile, names.Choose(text), report.Sources{}); err != nil &&
+				strings.Contains(err.Error(), "-list: ") {
 				f.expect("-list", text, "", e.Name, err)
 			}
 			f.fed["-list"]++

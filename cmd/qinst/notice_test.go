@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestTold builds as people do who use the go command alone: that a build takes long is said once, on the go command's
-// terminal, and neither again nor to what is no terminal.
+// TestTold builds as people do who use the go command alone: that a build takes long is said once,
+// on the go command's terminal, and neither again nor to what is no terminal.
 func TestTold(t *testing.T) {
 	t.Parallel()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -66,13 +66,15 @@ func TestTold(t *testing.T) {
 		}
 	}
 	const line = "qinst: compiling the standard library"
-	if got := build(terminal, "go", "build", "-toolexec", "qinst"); strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, line+" for these probes: once") {
+	if got := build(terminal, "go", "build", "-toolexec", "qinst"); strings.Count(got, "\n") != 1 ||
+		!strings.HasPrefix(got, line+" for these probes: once") {
 		t.Errorf("the first build showed %q, expected a line with %q", got, line)
 	}
 	if got := build(terminal, "go", "build", "-toolexec", "qinst"); got != "" {
 		t.Errorf("the second build showed %q, expected nothing", got)
 	}
-	if got := build(terminal, "qinst", "build", "-gcflags=all=-N"); strings.Count(got, line) != 1 || strings.Contains(got, "these") {
+	if got := build(terminal, "qinst", "build", "-gcflags=all=-N"); strings.Count(got, line) != 1 ||
+		strings.Contains(got, "these") {
 		t.Errorf("qinst build showed %q, expected a line of its own with %q", got, line)
 	}
 	file, err := os.Create(t.TempDir() + "/out")

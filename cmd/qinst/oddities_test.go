@@ -13,10 +13,10 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// TestOddities builds a program of what people seldom write and generators do: a procedure of
-// 5,000 nodes and more, a switch of 10,000 cases, labels and gotos, literals within literals, local
-// types, a generic procedure of many instances. With probes it does the same, whatever is recorded, and counts
-// are exact.
+// TestOddities builds a program of what people seldom write and generators do: a procedure of 5,000
+// nodes and more, a switch of 10,000 cases, labels and gotos, literals within literals, local
+// types, a generic procedure of many instances. With probes it does the same, whatever is recorded,
+// and counts are exact.
 func TestOddities(t *testing.T) {
 	t.Parallel()
 	buildProbed(t, "programs", "literals") // the tool is this test's binary, which testscript has put on the path
@@ -57,9 +57,11 @@ func TestOddities(t *testing.T) {
 		if crowd != 1000 {
 			t.Errorf("%s: found %d calls in main.cases, expected the first 1000", settings, crowd)
 		}
-		for name, n := range map[string]uint64{"main.large": rounds, "main.cases": rounds, "main.jumps": rounds, "main.nested": rounds, "main.local": rounds, "main.each[...]": 30 * rounds} {
+		for name, n := range map[string]uint64{"main.large": rounds, "main.cases": rounds, "main.jumps": rounds,
+			"main.nested": rounds, "main.local": rounds, "main.each[...]": 30 * rounds} {
 			e := hits[name]
-			if small := name == "main.nested" && strings.HasPrefix(settings, "budget="); e.Exact() && e.Value != n || !e.Exact() && (!small || e.Lo > n) {
+			if small := name == "main.nested" && strings.HasPrefix(settings, "budget="); e.Exact() && e.Value != n ||
+				!e.Exact() && (!small || e.Lo > n) {
 				t.Errorf("%s: %s was called %d times, found %+v", settings, name, n, e)
 			}
 		}
@@ -77,7 +79,9 @@ const rounds = 2000
 func oddProgram() string {
 	var b strings.Builder
 	b.WriteString("package main\n\nvar table [64]int\n\n//go:noinline\nfunc leaf(x int) int { return table[x&63] + x }\n\n")
-	fmt.Fprintf(&b, "func large(x int) int {\n%s\treturn x\n}\n\n", strings.Repeat("\tif x&3 == 1 && leaf(x) > 1 {\n\t\tx += table[x&63]*3 ^ table[(x+1)&63] + leaf(x+2)\n\t}\n", 250))
+	fmt.Fprintf(&b, "func large(x int) int {\n%s\treturn x\n}\n\n",
+		strings.Repeat("\tif x&3 == 1 && leaf(x) > 1 {\n\t\tx += table[x&63]*3 ^ table[(x+1)&63] + leaf(x+2)\n\t}\n",
+			250))
 	b.WriteString("func cases(x int) int {\n\tswitch x {\n")
 	for i := range 10_000 {
 		fmt.Fprintf(&b, "\tcase %d:\n\t\treturn leaf(%d)\n", i*7, i)

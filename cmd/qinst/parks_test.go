@@ -10,8 +10,9 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// TestParks runs a program that makes the runtime park goroutines in every way, and looks for each wait by the function that is made for it. A
-// goroutine that only computes waits for nothing but the collector, though it has waited for a lock before.
+// TestParks runs a program that makes the runtime park goroutines in every way, and looks for each
+// wait by the function that is made for it. A goroutine that only computes waits for nothing but
+// the collector, though it has waited for a lock before.
 func TestParks(t *testing.T) {
 	t.Parallel()
 	tr, _ := runTraced(t, exec.Command(buildProbed(t, "programs", "parks")))
@@ -45,19 +46,26 @@ func TestParks(t *testing.T) {
 		t.Errorf("%d stops have the reason of a wait before", losses.Reasons)
 	}
 	for in, want := range map[string]park{
-		"main.receive": {"chan receive", true}, "main.send": {"chan send", true}, "main.receiveNil": {"chan receive (nil chan)", false}, "main.sendNil": {"chan send (nil chan)", false},
-		"main.selects": {"select", false}, "main.selectNone": {"select (no cases)", false}, "main.sleeps": {"sleep", false}, "main.timer": {"chan receive", true},
-		"main.lock": {"sync.Mutex.Lock", true}, "main.readLock": {"sync.RWMutex.RLock", true}, "main.writeLock": {"sync.RWMutex.Lock", true},
-		"main.waitGroup": {"sync.WaitGroup.Wait", true}, "main.condition": {"sync.Cond.Wait", true}, "main.once": {"sync.Mutex.Lock", true},
-		"main.network": {"IO wait", true}, "main.file": {"semacquire", true}, "main.collects": {"wait for GC cycle", false},
-		"main.durableReceive": {"chan receive (durable)", true}, "main.durableSend": {"chan send (durable)", true}, "main.durableSelect": {"select (durable)", false},
+		"main.receive": {"chan receive", true}, "main.send": {"chan send", true},
+		"main.receiveNil": {"chan receive (nil chan)", false}, "main.sendNil": {"chan send (nil chan)", false},
+		"main.selects": {"select", false}, "main.selectNone": {"select (no cases)", false},
+		"main.sleeps": {"sleep", false}, "main.timer": {"chan receive", true},
+		"main.lock": {"sync.Mutex.Lock", true}, "main.readLock": {"sync.RWMutex.RLock", true},
+		"main.writeLock": {"sync.RWMutex.Lock", true},
+		"main.waitGroup": {"sync.WaitGroup.Wait", true}, "main.condition": {"sync.Cond.Wait", true},
+		"main.once":    {"sync.Mutex.Lock", true},
+		"main.network": {"IO wait", true}, "main.file": {"semacquire", true},
+		"main.collects":       {"wait for GC cycle", false},
+		"main.durableReceive": {"chan receive (durable)", true}, "main.durableSend": {"chan send (durable)", true},
+		"main.durableSelect":    {"select (durable)", false},
 		"main.durableWaitGroup": {"sync.WaitGroup.Wait (durable)", true}, "main.bubble": {"synctest.Wait", false},
 	} {
 		if !slices.Contains(found[in], want) {
 			t.Errorf("%s waits for %v, expected %v among it", in, found[in], want)
 		}
 	}
-	for _, reason := range []string{"coroutine switch", "preempted", "trace reader (blocked)", "synctest.Run", "GC worker (idle)", "GC sweep wait", "GC scavenge wait"} {
+	for _, reason := range []string{"coroutine switch", "preempted", "trace reader (blocked)", "synctest.Run",
+		"GC worker (idle)", "GC sweep wait", "GC scavenge wait"} {
 		if !slices.ContainsFunc(slices.Collect(parks(found)), func(p park) bool { return p.reason == reason }) {
 			t.Errorf("nobody waits for the reason %q", reason)
 		}

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkPeer returns an error if another process answers than the one that was asked, or another user: in the temporary directory
-// everybody may make a socket with the name of a process's. Root has to be told as well: it would print, as a program's,
-// whatever anybody says.
+// checkPeer returns an error if another process answers than the one that was asked, or another
+// user: in the temporary directory everybody may make a socket with the name of a process's. Root
+// has to be told as well: it would print, as a program's, whatever anybody says.
 func checkPeer(c net.Conn, pid int) error {
 	socket, ok := c.(*net.UnixConn)
 	if !ok {
@@ -24,7 +24,10 @@ func checkPeer(c net.Conn, pid int) error {
 		return err
 	}
 	var who *unix.Ucred
-	control := raw.Control(func(fd uintptr) { who, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	control := raw.Control(func(fd uintptr) {
+		who,
+			err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
 	if err := cmp.Or(control, err); err != nil {
 		return fmt.Errorf("cannot tell who answers: %w", err)
 	}

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A process of this user that was asked is talked to. Another one, and one whose socket is another user's, is not.
+// A process of this user that was asked is talked to. Another one, and one whose socket is another
+// user's, is not.
 func TestPeer(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
@@ -59,7 +60,8 @@ func TestPeersUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := checkPeer(c, os.Getpid()); err == nil || !strings.Contains(err.Error(), "found that user 65534 answers, expected user 0") {
+	if err := checkPeer(c, os.Getpid()); err == nil ||
+		!strings.Contains(err.Error(), "found that user 65534 answers, expected user 0") {
 		t.Errorf("%v, expected that another user answers", err)
 	}
 }

@@ -57,14 +57,16 @@ func (d *pointDiff) line(l pointLine) {
 	switch {
 	case !ok:
 		d.add("+", l, "")
-	case was.Skip != l.Skip || names.Plain(was.Name) != l.Name || strings.Join(was.Flags, ",") != strings.Join(l.Flags, ","):
+	case was.Skip != l.Skip || names.Plain(was.Name) != l.Name ||
+		strings.Join(was.Flags, ",") != strings.Join(l.Flags, ","):
 		d.add("~", l, " (was "+was.status()+")")
 	}
 }
 
 func (d *pointDiff) add(sign string, l pointLine, more string) {
 	d.differs[sign]++
-	d.lines = append(d.lines, fmt.Sprintf("%s %s\t%s\t%s:%d\t%s%s\n", sign, l.Kind, l.status(), l.File, l.Line, l.Name, more))
+	d.lines = append(d.lines, fmt.Sprintf("%s %s\t%s\t%s:%d\t%s%s\n", sign, l.Kind, l.status(), l.File, l.Line, l.Name,
+		more))
 }
 
 // status describes a point in a diff: probed or skipped, and its flags.
@@ -100,6 +102,7 @@ func (d *pointDiff) write(w io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d new, %d gone, %d changed against %s\n", d.differs["+"], d.differs["-"], d.differs["~"], d.baseline)
+	_, err := fmt.Fprintf(w, "%d new, %d gone, %d changed against %s\n", d.differs["+"], d.differs["-"], d.differs["~"],
+		d.baseline)
 	return err
 }

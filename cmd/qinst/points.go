@@ -20,8 +20,8 @@ import (
 	"qinst.dev/internal/lab"
 )
 
-// setupPoints lists the points and skips of a build with the same arguments. Packages are loaded as the go command
-// builds them, without probes. Each is then examined as the wrapper would do it.
+// setupPoints lists the points and skips of a build with the same arguments. Packages are loaded as
+// the go command builds them, without probes. Each is then examined as the wrapper would do it.
 func setupPoints(fs *flagSet) action {
 	var asJSON bool
 	var diff string
@@ -106,7 +106,8 @@ func load(e *env, dir string, flags, patterns []string) (*loaded, error) {
 	}
 	if err != nil {
 		// What the go command says of a flag that it does not know is taken for that of an old one.
-		return nil, errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "err: "), "unsupported version of go: "))
+		return nil, errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "err: "),
+			"unsupported version of go: "))
 	}
 	failed := 0
 	for p := range packages.Postorder(l.roots) {
@@ -196,7 +197,8 @@ func (l *loaded) compileCommand(p *packages.Package) ([]string, error) {
 			fmt.Fprintf(&text, "packagefile %s=%s\n", dep.PkgPath, dep.ExportFile)
 		}
 	}
-	args := []string{filepath.Join(l.env["GOTOOLDIR"], "compile"), "-o", filepath.Join(l.tmp, "out.a"), "-p", pkg, "-importcfg", cfg, "-lang=" + language(lang)}
+	args := []string{filepath.Join(l.env["GOTOOLDIR"], "compile"), "-o", filepath.Join(l.tmp, "out.a"), "-p", pkg,
+		"-importcfg", cfg, "-lang=" + language(lang)}
 	if l.standard(p) {
 		args = append(args, "-std")
 	}

@@ -34,13 +34,14 @@ func (q *partOf) define(fs *flagSet) {
 	fs.group("Part of the trace")
 	fs.interval(&q.from, &q.to)
 	fs.text(&q.within.Region, "region", "count only what goroutines do in regions of this `name`, and what they start there")
-	fs.function("label", "count only what is done, and started, with this label of runtime/pprof: `key=value`", func(s string) error {
-		if !strings.Contains(s, "=") {
-			return fmt.Errorf("found -label=%s, expected key=value", s)
-		}
-		q.within.Label = s
-		return nil
-	})
+	fs.function("label", "count only what is done, and started, with this label of runtime/pprof: `key=value`",
+		func(s string) error {
+			if !strings.Contains(s, "=") {
+				return fmt.Errorf("found -label=%s, expected key=value", s)
+			}
+			q.within.Label = s
+			return nil
+		})
 	fs.group("Interpretation")
 	correctedFlag(fs, &q.corrected)
 	fs.time(&q.plain, "plain", "`time` that the program takes without probes: shows how much of the run the profile leaves unaccounted")
@@ -100,11 +101,13 @@ func (f *profileFlags) define(fs *flagSet) {
 	fs.text(&f.source, "source", "`folder` of the source for -list (default: where it was built, below this module or workspace, GOROOT or the module cache)")
 	fs.text(&f.diff, "diff", "print what is more or less than in this `file`")
 	fs.group("Entries")
-	fs.text(&f.view.Kind, "by", "show one `kind` only: "+strings.Join(report.ProfileKinds, ", ")+" (default: all but packages)")
+	fs.text(&f.view.Kind, "by", "show one `kind` only: "+strings.Join(report.ProfileKinds, ", ")+
+		" (default: all but packages)")
 	f.view.Order = "npt"
 	fs.text(&f.view.Order, "sort", "put entries in this `order`: "+strings.Join(report.ProfileOrders(), ", "))
 	fs.function("focus", "show only the entry of this `name`, or those that match it as a regexp; of a tree, paths through them", choiceFlag(&f.view.Focus))
-	fs.function("ignore", "hide the entry of this `name`, or those that match it as a regexp", choiceFlag(&f.view.Ignore))
+	fs.function("ignore", "hide the entry of this `name`, or those that match it as a regexp",
+		choiceFlag(&f.view.Ignore))
 	fs.group("Several runs")
 	fs.boolean(&f.each, "runs", "the files are runs of one program: print means with intervals")
 	fs.number(&f.runs, "n", "run the program that follows this `many` times, then do as with -runs")
@@ -115,7 +118,8 @@ func (f *profileFlags) define(fs *flagSet) {
 // check returns an error if flags exclude each other.
 func (f *profileFlags) check() error {
 	forms := 0
-	for _, form := range []bool{f.asJSON && !f.each, f.pprof != "", f.html != "", f.tree, f.diff != "", f.list != "", f.each} {
+	for _, form := range []bool{f.asJSON && !f.each, f.pprof != "", f.html != "", f.tree, f.diff != "", f.list != "",
+		f.each} {
 		if form {
 			forms++
 		}
@@ -240,7 +244,8 @@ func (f *profileFlags) text(e *env, p *profile.Profile) error {
 	return writeText(e, report.Profile(p, f.view))
 }
 
-// sources are where -list may read: a trace can name any file, and is not to be trusted with all of them.
+// sources are where -list may read: a trace can name any file, and is not to be trusted with all of
+// them.
 func sources(folder string) report.Sources {
 	s := report.Sources{Folder: folder}
 	if abs, err := filepath.Abs(folder); err == nil && folder != "" {

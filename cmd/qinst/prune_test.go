@@ -66,7 +66,8 @@ func TestPrune(t *testing.T) {
 	if out, err := build("hops", bad); err == nil || !strings.Contains(out, "prune: "+bad+": ") {
 		t.Errorf("with a file that is no trace: %v, %s", err, out)
 	}
-	if out, err := build("hops", bad+"ly"); err == nil || !strings.Contains(out, "prune: found no file "+bad+"ly, expected a trace") {
+	if out, err := build("hops", bad+"ly"); err == nil ||
+		!strings.Contains(out, "prune: found no file "+bad+"ly, expected a trace") {
 		t.Errorf("without a file: %v, %s", err, out)
 	}
 }

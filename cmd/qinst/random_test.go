@@ -129,7 +129,8 @@ func checkRandom(t *testing.T, dir, name string) (calls, loops int) {
 			if e := entries[line]; e != nil {
 				loops++
 				if e.Calls != n || e.Trips != trips {
-					t.Errorf("line %d: loop entered %d times with %d iterations, expected %d and %d", line, e.Calls, e.Trips, n, trips)
+					t.Errorf("line %d: loop entered %d times with %d iterations, expected %d and %d", line, e.Calls,
+						e.Trips, n, trips)
 				}
 			}
 		}

@@ -36,9 +36,11 @@ func oneFile(e *env, name string, files []string) (string, error) {
 // numbered matches the name of a trace whose name was taken: the program adds a number.
 var numbered = regexp.MustCompile(`\.sddf\.[0-9]+$`)
 
-// newestFile returns the trace that was written last, of those in the working directory and of those that tests of packages there and
-// below wrote. It says which it is and how old, because it may not be that of the run that its user thinks of. Other traces of programs
-// that may not write where they run are in the directory for temporary files: which of those is meant is the user's to say.
+// newestFile returns the trace that was written last, of those in the working directory and of
+// those that tests of packages there and below wrote. It says which it is and how old, because it
+// may not be that of the run that its user thinks of. Other traces of programs that may not write
+// where they run are in the directory for temporary files: which of those is meant is the user's to
+// say.
 func newestFile(e *env) (string, error) {
 	best, written := newestOf(tracesIn("."))
 	if test, at := newestOf(testsTraces(written)); test != "" {
@@ -50,15 +52,16 @@ func newestFile(e *env) (string, error) {
 	}
 	const none = "no file given, and no *.sddf in the working directory"
 	if best, written := newestOf(tracesIn(os.TempDir())); best != "" {
-		return "", usageError{fmt.Errorf("%s; the newest in %s is %s, written %s ago", none, os.TempDir(), best, age(written))}
+		return "", usageError{fmt.Errorf("%s; the newest in %s is %s, written %s ago", none, os.TempDir(), best,
+			age(written))}
 	}
 	return "", usageError{errors.New(none)}
 }
 
 func age(written time.Time) time.Duration { return time.Since(written).Round(time.Second) }
 
-// testsTraces are the traces later than a time that tests of the packages in the working directory and below it wrote, into
-// the directory for temporary files or beside the package.
+// testsTraces are the traces later than a time that tests of the packages in the working directory
+// and below it wrote, into the directory for temporary files or beside the package.
 func testsTraces(after time.Time) (list []string) {
 	made, _ := filepath.Glob(testTraces(""))
 	made = slices.DeleteFunc(made, func(path string) bool {
@@ -168,7 +171,8 @@ func setupDump(fs *flagSet) action {
 func (d *dumpFlags) dump(e *env, file string) error {
 	if d.mode == "events" || d.from != 0 || d.to != 0 || d.points != "" {
 		return withTrace(e, file, func(t *trace.Trace) error {
-			return report.Events(e.stdout, t, trace.Time(d.from), cmp.Or(trace.Time(d.to), t.Wall()), d.points, d.asJSON)
+			return report.Events(e.stdout, t, trace.Time(d.from), cmp.Or(trace.Time(d.to), t.Wall()), d.points,
+				d.asJSON)
 		})
 	}
 	if d.asJSON {
@@ -190,7 +194,8 @@ func (d *dumpFlags) dump(e *env, file string) error {
 	return withFile(file, func(f *salvage.File) error { return show(e.stdout, f) })
 }
 
-// Statements are broken for the terminal they are written to, unless it is so narrow, or so wide, that they would be hard to read.
+// Statements are broken for the terminal they are written to, unless it is so narrow, or so wide,
+// that they would be hard to read.
 const (
 	fewColumns  = 40
 	manyColumns = 100

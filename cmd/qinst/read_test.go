@@ -44,7 +44,8 @@ func TestReadCommands(t *testing.T) {
 		{"info", []string{"8.00ms", "main returned, status 0", "3: 3 proc"}},
 		{"dump", []string{"header format=SDDF version=4", "entry events ticks=1000000 kind=enter probe=0", "data end"}},
 		{"profile", []string{"wall 8.00ms, busy 10.0ms", "main.a", "75.0%"}},
-		{"report", []string{"PROCESSORS BUSY", "1  6.00ms  75.0%", "nothing lost, nothing degraded", "main.main > main.a"}},
+		{"report", []string{"PROCESSORS BUSY", "1  6.00ms  75.0%", "nothing lost, nothing degraded",
+			"main.main > main.a"}},
 	} {
 		out, err := read(t, c.name, file)
 		if err != nil {
@@ -77,13 +78,15 @@ func TestProfileJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(before), &p); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"version", "wall_ns", "busy_ns", "idle_ns", "npt_sum_ns", "procs", "events", "degraded", "lost", "offcpu_ns", "parallelism", "entries", "roots", "losses", "cpu", "tool"} {
+	for _, key := range []string{"version", "wall_ns", "busy_ns", "idle_ns", "npt_sum_ns", "procs", "events",
+		"degraded", "lost", "offcpu_ns", "parallelism", "entries", "roots", "losses", "cpu", "tool"} {
 		if _, ok := p[key]; !ok {
 			t.Errorf("no %q", key)
 		}
 	}
 	e := p["entries"].([]any)[0].(map[string]any)
-	for _, key := range []string{"id", "kind", "name", "file", "line", "calls", "self_npt_ns", "npt_ns", "self_busy_ns", "busy_ns", "spin_ns", "blocked_ns", "ready_ns", "syscall_ns"} {
+	for _, key := range []string{"id", "kind", "name", "file", "line", "calls", "self_npt_ns", "npt_ns", "self_busy_ns",
+		"busy_ns", "spin_ns", "blocked_ns", "ready_ns", "syscall_ns"} {
 		if _, ok := e[key]; !ok {
 			t.Errorf("entry without %q", key)
 		}
@@ -178,7 +181,8 @@ func TestNumberedFile(t *testing.T) {
 		}
 	}
 	var talk bytes.Buffer
-	if name, err := newestFile(newEnv(io.Discard, &talk)); name != "p.sddf.10" || err != nil || talk.String() != "qinst: reading p.sddf.10, written 8m0s ago\n" {
+	if name, err := newestFile(newEnv(io.Discard, &talk)); name != "p.sddf.10" || err != nil ||
+		talk.String() != "qinst: reading p.sddf.10, written 8m0s ago\n" {
 		t.Errorf("found %q, %v, said %q", name, err, talk.String())
 	}
 }

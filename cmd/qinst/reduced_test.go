@@ -17,7 +17,8 @@ import (
 
 // calledIn is how often program "reduced" calls its procedures.
 func calledIn(n uint64) map[string]uint64 {
-	return map[string]uint64{"main.fib": 16 * n * 15, "main.leaf": 16*n*12 + n, "main.loops": 16 * n, "main.fails": 16 * n * 4,
+	return map[string]uint64{"main.fib": 16 * n * 15, "main.leaf": 16*n*12 + n, "main.loops": 16 * n,
+		"main.fails":    16 * n * 4,
 		"main.recovers": 16 * n, "main.leaves": n, "main.worker": 16}
 }
 
@@ -41,7 +42,8 @@ func TestReduced(t *testing.T) {
 					t.Errorf("%+v", e)
 				}
 			}
-			if n := uint64(len(r.records(t, "procedure profile"))); n == 0 || !slices.Contains(r.Own, trace.OwnRecords{Name: "procedure profile", N: n}) {
+			if n := uint64(len(r.records(t, "procedure profile"))); n == 0 ||
+				!slices.Contains(r.Own, trace.OwnRecords{Name: "procedure profile", N: n}) {
 				t.Errorf("%d records of procedures, expected as many in %v", n, r.Own)
 			}
 			for _, p := range r.records(t, "goroutine lifetimes") {
@@ -54,7 +56,8 @@ func TestReduced(t *testing.T) {
 			}
 		}},
 		{"sample", "sample:10", "", 300, func(t *testing.T, r *reducedRun) {
-			if left := r.entered["main.fib"]; left < r.point("main.fib").Traced/10 || left > r.point("main.fib").Traced/10+1 {
+			if left := r.entered["main.fib"]; left < r.point("main.fib").Traced/10 ||
+				left > r.point("main.fib").Traced/10+1 {
 				t.Errorf("%d of %d calls are left, expected a tenth", left, r.point("main.fib").Traced)
 			}
 		}},
@@ -76,7 +79,8 @@ func TestReduced(t *testing.T) {
 			}
 		}},
 		{"panics", "profile", "panics", 300, func(t *testing.T, r *reducedRun) {
-			if want := "qinst: extension counter is not called any more: panic: runtime error"; strings.Count(r.out, want) != 1 {
+			if want := "qinst: extension counter is not called any more: panic: runtime error"; strings.Count(r.out,
+				want) != 1 {
 				t.Errorf("no %q once in %q", want, r.out)
 			}
 			r.profiled(t)
@@ -93,7 +97,8 @@ func TestReduced(t *testing.T) {
 			}
 		}},
 		{"unknown", "profil+profile:9+sample", "", 10, func(t *testing.T, r *reducedRun) {
-			for _, want := range []string{`found the extension "profil", expected one of profile, lifetimes`, `extension profile: found the option "9", expected none`,
+			for _, want := range []string{`found the extension "profil", expected one of profile, lifetimes`,
+				`extension profile: found the option "9", expected none`,
 				"extension sample: found \"\", expected a number"} {
 				if !strings.Contains(r.out, want) {
 					t.Errorf("no %q in %q", want, r.out)
@@ -103,7 +108,8 @@ func TestReduced(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			tr, out := runTraced(t, exec.Command(program, fmt.Sprint(test.n)), "QINST=extensions="+test.extensions, "REDUCED="+test.reduced)
+			tr, out := runTraced(t, exec.Command(program, fmt.Sprint(test.n)), "QINST=extensions="+test.extensions,
+				"REDUCED="+test.reduced)
 			r := &reducedRun{Trace: tr, n: test.n, out: out, entered: map[string]uint64{}}
 			r.conserves(t)
 			test.check(t, r)
@@ -136,7 +142,8 @@ func TestReducedEnds(t *testing.T) {
 			r := &reducedRun{Trace: tr, n: 100, entered: map[string]uint64{}}
 			if test.last {
 				r.conserves(t)
-				if len(r.records(t, "procedure profile")) == 0 && test.how != "exec" { // for a process that may go on, too
+				if len(r.records(t, "procedure profile")) == 0 && test.how != "exec" {
+					// for a process that may go on, too
 					t.Error("no profile")
 				}
 				return
@@ -197,7 +204,8 @@ func (r *reducedRun) conserves(t *testing.T) {
 			r.entered[p.Name] = entered[i]
 		}
 		if p.Traceable() && (p.Traced != entered[i]+p.Reduced || p.Traced > p.Hits) {
-			t.Errorf("%s: %d hits, %d traced, %d in the file, %d taken out", p.Name, p.Hits, p.Traced, entered[i], p.Reduced)
+			t.Errorf("%s: %d hits, %d traced, %d in the file, %d taken out", p.Name, p.Hits, p.Traced, entered[i],
+				p.Reduced)
 		}
 	}
 }

@@ -41,8 +41,9 @@ func main() {
 }
 `
 
-// TestRests: the tool's periodic work is rarer while a program rests, because it costs the same whatever the program does. It says
-// beforehand how long it rests, and is back when the program works.
+// TestRests: the tool's periodic work is rarer while a program rests, because it costs the same
+// whatever the program does. It says beforehand how long it rests, and is back when the program
+// works.
 func TestRests(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -77,8 +77,9 @@ func (r *runFlags) run(e *env, args []string) error {
 	return err
 }
 
-// answer lets do write what the run has shown. The program's output stays alone: the answer goes to the file that
-// -o names, or to the terminal. Output that goes elsewhere is somebody's data, and the answer goes to the standard error.
+// answer lets do write what the run has shown. The program's output stays alone: the answer goes to
+// the file that -o names, or to the terminal. Output that goes elsewhere is somebody's data, and
+// the answer goes to the standard error.
 func (r *runFlags) answer(e *env, do func(*env) error) error {
 	switch {
 	case r.out != "":
@@ -89,8 +90,8 @@ func (r *runFlags) answer(e *env, do func(*env) error) error {
 	return do(newEnv(e.stderr, e.stderr))
 }
 
-// newFile returns an error if a file is there that would have to be written over. Long runs need to know that
-// at once.
+// newFile returns an error if a file is there that would have to be written over. Long runs need to
+// know that at once.
 func newFile(name, option string) error {
 	if st, err := os.Lstat(name); err == nil && st.Mode().IsRegular() {
 		return fmt.Errorf("found %s, expected no such file: nothing is written over it; remove it or name another with %s", name, option)
@@ -139,8 +140,9 @@ func (r *runFlags) report(e *env, file string) error {
 	return (&reportFlags{}).report(e, file)
 }
 
-// traceFile returns the trace file that the settings name, or else the name of a new one in the working directory.
-// Where that cannot be written to, as in many containers, it is one in the directory for temporary files.
+// traceFile returns the trace file that the settings name, or else the name of a new one in the
+// working directory. Where that cannot be written to, as in many containers, it is one in the
+// directory for temporary files.
 func traceFile(e *env, settings, program string) string {
 	for item := range strings.SplitSeq(settings, ",") {
 		if name, ok := strings.CutPrefix(item, "out="); ok {
@@ -155,7 +157,8 @@ func traceFile(e *env, settings, program string) string {
 		return newTrace(dir, program)
 	}
 	file := newTrace(os.TempDir(), program)
-	fmt.Fprintf(e.stderr, "qinst: cannot write to the working directory (%v): the trace is %s\n", errors.Unwrap(err), file)
+	fmt.Fprintf(e.stderr, "qinst: cannot write to the working directory (%v): the trace is %s\n", errors.Unwrap(err),
+		file)
 	return file
 }
 
@@ -191,13 +194,15 @@ func splitProgram(args []string) (program, rest []string) {
 	return args[:n], args[n:]
 }
 
-// programName returns the go command's name for the program, because traces and process
-// lists show it. What is no program is an error, as for "go run": "go build" would make nothing that could run.
+// programName returns the go command's name for the program, because traces and process lists show
+// it. What is no program is an error, as for "go run": "go build" would make nothing that could
+// run.
 func programName(dir string, program []string) (string, error) {
 	if strings.HasSuffix(program[0], ".go") {
 		return strings.TrimSuffix(filepath.Base(program[0]), ".go"), nil
 	}
-	list := exec.Command("go", slices.Concat([]string{"list"}, chdir(dir), []string{"-f", "{{.Name}}\t{{.ImportPath}}\t{{.Target}}", program[0]})...)
+	list := exec.Command("go", slices.Concat([]string{"list"}, chdir(dir),
+		[]string{"-f", "{{.Name}}\t{{.ImportPath}}\t{{.Target}}", program[0]})...)
 	out, err := list.Output()
 	if err != nil {
 		return "program", nil // the build says what is wrong

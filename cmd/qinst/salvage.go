@@ -85,8 +85,9 @@ func (s *salvageFlags) complete(e *env, files []string) (ring string, err error)
 	return f.Ring, binaryTo(e, s.out, func(w io.Writer) error { return forms["sddf"](w, f) })
 }
 
-// tellRings says that rings of killed programs are still in memory: that of the file which was read, and those of other traces
-// in its folder. Rings of programs that nobody asked about are a matter of "qinst salvage".
+// tellRings says that rings of killed programs are still in memory: that of the file which was
+// read, and those of other traces in its folder. Rings of programs that nobody asked about are a
+// matter of "qinst salvage".
 func tellRings(e *env, file string, f *salvage.File) {
 	own := ""
 	if f != nil && f.Ring != "" {

@@ -83,14 +83,16 @@ func TestSampledPanics(t *testing.T) {
 		exe := buildProbed(t, "programs", program)
 		whole, _ := runTraced(t, exec.Command(exe), "QINST=mode=trace")
 		deepest := deepestStack(t, whole)
-		for _, settings := range []string{"mode=sample,sample=20000/s", "mode=sample,samplers=2", "odd:*=count,sample=20000/s", "odd:*=time,sample=20000/s,samplers=3"} {
+		for _, settings := range []string{"mode=sample,sample=20000/s", "mode=sample,samplers=2",
+			"odd:*=count,sample=20000/s", "odd:*=time,sample=20000/s,samplers=3"} {
 			tr, _ := runTraced(t, exec.Command(exe), "QINST="+settings)
 			if err := tracetest.Validate(tr); err != nil {
 				t.Errorf("%s with %s: %v", program, settings, err)
 			}
 			checkedProfile(t, tr, nil)
 			if d := deepestPath(tr); d == 0 || d > deepest {
-				t.Errorf("%s with %s: a path of %d procedures and loops, the deepest stack has %d", program, settings, d, deepest)
+				t.Errorf("%s with %s: a path of %d procedures and loops, the deepest stack has %d", program, settings,
+					d, deepest)
 			}
 		}
 	}

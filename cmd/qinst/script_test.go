@@ -12,9 +12,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain builds qinst, for scripts, for tests and for the go command that they run. It is the program that users build, and not the test
-// binary: what it has compiled with probes, the standard library for one, stays in the build cache until a file of qinst changes, and other suites
-// of the same commit find it there.
+// TestMain builds qinst, for scripts, for tests and for the go command that they run. It is the
+// program that users build, and not the test binary: what it has compiled with probes, the standard
+// library for one, stays in the build cache until a file of qinst changes, and other suites of the
+// same commit find it there.
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
@@ -28,7 +29,8 @@ func run(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	probed.dir = dir
 	bin := filepath.Join(dir, "bin")
-	if out, err := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", bin+string(filepath.Separator), ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", bin+string(filepath.Separator),
+		".").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building qinst: %v\n%s", err, out)
 		return 1
 	}
@@ -36,8 +38,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// again is "again pattern program arguments": the program runs up to three times, until one of its outputs matches. It is for what a run beside
-// much other load cannot tell.
+// again is "again pattern program arguments": the program runs up to three times, until one of its
+// outputs matches. It is for what a run beside much other load cannot tell.
 func again(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: again pattern program arguments")

@@ -73,7 +73,8 @@ func TestServed(t *testing.T) {
 	}
 	defer tr.Close()
 	for i := range tr.Points {
-		if p := &tr.Points[i]; p.Name == "main.busy" && p.Kind == spec.PointProc && fmt.Sprintln(p.Hits) != string(rest) {
+		if p := &tr.Points[i]; p.Name == "main.busy" && p.Kind == spec.PointProc &&
+			fmt.Sprintln(p.Hits) != string(rest) {
 			t.Errorf("%d hits, the program counted %s", p.Hits, rest)
 		}
 	}
@@ -127,7 +128,8 @@ func (s served) busy(t *testing.T) (p servedPoint) {
 	t.Helper()
 	for range 500 { // the program says where it listens before it begins to work
 		var points []servedPoint
-		if err := json.Unmarshal(s.get(t, "?format=json&points=main.busy", http.StatusOK), &points); err != nil || len(points) > 1 {
+		if err := json.Unmarshal(s.get(t, "?format=json&points=main.busy", http.StatusOK), &points); err != nil ||
+			len(points) > 1 {
 			t.Fatalf("%v: %+v", err, points)
 		}
 		if len(points) == 1 {
@@ -149,7 +151,8 @@ func (s served) becomes(t *testing.T, level string) {
 		time.Sleep(50 * time.Millisecond)
 		after := s.busy(t)
 		hits, traced, timed := after.Hits-before.Hits, after.Traced-before.Traced, after.Timed-before.Timed
-		want := map[string]bool{"count": traced == 0 && timed == 0, "time": traced == 0 && timed > 0, "trace": traced > 0 && timed == 0}
+		want := map[string]bool{"count": traced == 0 && timed == 0, "time": traced == 0 && timed > 0,
+			"trace": traced > 0 && timed == 0}
 		if before.Level == level && after.Level == level && hits > 0 && want[level] {
 			return
 		}

@@ -15,8 +15,8 @@ import (
 	"qinst.dev/runtime/settings"
 )
 
-// TestRandomSettings runs a program with settings that make sense, and with such as do not. It prints and ends as with
-// none; what the tool says begins with its name.
+// TestRandomSettings runs a program with settings that make sense, and with such as do not. It
+// prints and ends as with none; what the tool says begins with its name.
 func TestRandomSettings(t *testing.T) {
 	t.Parallel()
 	exe := buildProbed(t, "programs", "calls")
@@ -56,10 +56,12 @@ func randomSettings(rnd *rand.Rand, dir string) string {
 	one := func(words ...string) string { return words[rnd.IntN(len(words))] }
 	for range rnd.IntN(7) {
 		s := &settings.Table[rnd.IntN(len(settings.Table))]
-		value := one(append(s.Words, s.Example, s.Default, "0", "-1", "1e9", "18446744073709551616", "NaN", "x", "", "10ms", "5%", "1GiB", "1/s", "%n%p%", "/", "../x")...)
+		value := one(append(s.Words, s.Example, s.Default, "0", "-1", "1e9", "18446744073709551616", "NaN", "x", "",
+			"10ms", "5%", "1GiB", "1/s", "%n%p%", "/", "../x")...)
 		switch rnd.IntN(8) {
 		case 0:
-			list = append(list, one("main.*", "*", "kind:loop", "kind:sync", "main.f", "[", "id:0", "odd:*")+"="+one("off", "count", "time", "trace", "1e3/s", "1/s+5:count", "0", "x", ""))
+			list = append(list, one("main.*", "*", "kind:loop", "kind:sync", "main.f", "[", "id:0", "odd:*")+"="+
+				one("off", "count", "time", "trace", "1e3/s", "1/s+5:count", "0", "x", ""))
 		case 1:
 			list = append(list, one(s.Name, "nothing", "", "=", ",", "\x01\xff", strings.Repeat("a", 5000)))
 		default:

@@ -40,10 +40,11 @@ func setupSpt(fs *flagSet) action {
 	})
 	fs.number(&o.Candidates, "candidates", "as many factors at most, if they are chosen")
 	fs.text(&delay, "delay", "a `time` that each visit of every factor takes longer (default: each factor's such that its delays take a fifth of a run together)")
-	fs.function("procs", "`numbers` of processors, separated by commas: GOMAXPROCS, and {} in the arguments", func(s string) (err error) {
-		o.Procs, err = processorsOf("procs", s)
-		return err
-	})
+	fs.function("procs", "`numbers` of processors, separated by commas: GOMAXPROCS, and {} in the arguments",
+		func(s string) (err error) {
+			o.Procs, err = processorsOf("procs", s)
+			return err
+		})
 	fs.text(&o.Load, "load", "`command` of the shell that the program serves, {} as in arguments: its time counts, and the program is asked to end after it (default: the program ends by itself)")
 	fs.processors(&o.Virtual, "vcpu", "the program hands out `n` processors of its own, or those of -procs: delays are slept in its regions \"vcpu\" (default: none)")
 	fs.function("metric", "`what` is measured: an expression that finds a number, in its group, in the program's output; region:NAME:p99, how long regions last; rate:NAME, hits of a point a second (default: the time that passes)", func(s string) (err error) {

@@ -33,7 +33,8 @@ func TestStorm(t *testing.T) {
 		// As many goroutines as processors, or one less: then no goroutine that is stopped waits
 		// long, and the one that stops them runs all the time.
 		for _, procs := range []string{"2", "4"} {
-			tr, out := runTraced(t, exec.Command(exe, "3", strconv.Itoa(*stormCalls)), "QINST=mode=count", "GOMAXPROCS="+procs)
+			tr, out := runTraced(t, exec.Command(exe, "3", strconv.Itoa(*stormCalls)), "QINST=mode=count",
+				"GOMAXPROCS="+procs)
 			checkStorm(t, tr, out)
 			t.Logf("-gcflags=%s, %s processors: %s", flags, procs, out[:strings.Index(out, "\n")])
 			if m := &tr.Memory; m.Unowned != 0 || m.Ringless != 0 {

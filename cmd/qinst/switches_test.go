@@ -86,12 +86,14 @@ func switchesIn(t *testing.T, tr *trace.Trace) (list []threadSwitch) {
 	return list
 }
 
-// TestSwitchCounts compares what is recorded of threads that lose their processors with the system's own accounts of them: the
-// numbers are the same, and so are the times that threads that compute waited.
+// TestSwitchCounts compares what is recorded of threads that lose their processors with the
+// system's own accounts of them: the numbers are the same, and so are the times that threads that
+// compute waited.
 func TestSwitchCounts(t *testing.T) {
 	t.Parallel()
 	exe := buildProbed(t, "programs", "switches")
-	tr, out := runTraced(t, exec.Command(exe), "GOMAXPROCS=5", "GODEBUG=asyncpreemptoff=1") // so that threads that compute wait for nothing but processors of the machine
+	// so that threads that compute wait for nothing but processors of the machine
+	tr, out := runTraced(t, exec.Command(exe), "GOMAXPROCS=5", "GODEBUG=asyncpreemptoff=1")
 	if src := tr.Sources[trace.SourceSwitches]; src.Errno != 0 {
 		t.Skipf("the system does not tell of switches here: error %d", src.Errno)
 	} else if src.Lost > 0 {
@@ -134,18 +136,23 @@ func TestSwitchCounts(t *testing.T) {
 			}
 		}
 		if counts[spec.EvOff] != voluntary || counts[spec.EvTaken] != involuntary {
-			t.Errorf("%s: found %d switches of its own and %d others, the system counts %d and %d", name, counts[spec.EvOff], counts[spec.EvTaken], voluntary, involuntary)
+			t.Errorf("%s: found %d switches of its own and %d others, the system counts %d and %d", name,
+				counts[spec.EvOff], counts[spec.EvTaken], voluntary, involuntary)
 		}
-		const takes = 8e3          // ns that the system needs for any switch; the two accounts divide that differently
-		wakes := max(8e6, longest) // that a thread may wait when it goes on after a switch of its own: as long as after others, where the machine is busy
-		if off := math.Abs(float64(waited - wait)); name == "computes" && off > 0.01*float64(wait)+wakes*float64(voluntary)+takes*float64(involuntary) {
+		const takes = 8e3 // ns that the system needs for any switch; the two accounts divide that differently
+		// that a thread may wait when it goes on after a switch of its own: as long as after
+		// others, where the machine is busy
+		wakes := max(8e6, longest)
+		if off := math.Abs(float64(waited - wait)); name == "computes" &&
+			off > 0.01*float64(wait)+wakes*float64(voluntary)+takes*float64(involuntary) {
 			t.Errorf("%s: was taken from its processor for %d ns, the system counts %d", name, waited, wait)
 		}
 		t.Logf("%s: %d, %d switches; waited %d ns of %d", name, voluntary, involuntary, waited, wait)
 	}
 }
 
-// TestRefused runs a program in a container's filter: it goes on, and the page says what is not known and what would allow it.
+// TestRefused runs a program in a container's filter: it goes on, and the page says what is not
+// known and what would allow it.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	exe := buildProbed(t, "programs", "steady")
@@ -174,13 +181,14 @@ func TestRefused(t *testing.T) {
 	if err := report.Page(tr, p).WriteText(&page); err != nil {
 		t.Fatal(err)
 	}
-	if text := strings.Join(strings.Fields(page.String()), " "); !strings.Contains(text, "when, the system did not tell: perf_event_open is not permitted; in a container its seccomp profile has to allow it") {
+	if text := strings.Join(strings.Fields(page.String()), " "); !strings.Contains(text,
+		"when, the system did not tell: perf_event_open is not permitted; in a container its seccomp profile has to allow it") {
 		t.Errorf("the page does not say what is not known:\n%s", &page)
 	}
 }
 
-// TestBriefThreads runs goroutines on threads that end before anybody asks for their times. What they had of the machine is
-// known: all but what the system needs to begin and to end a thread.
+// TestBriefThreads runs goroutines on threads that end before anybody asks for their times. What
+// they had of the machine is known: all but what the system needs to begin and to end a thread.
 func TestBriefThreads(t *testing.T) {
 	t.Parallel()
 	exe := buildProbed(t, "programs", "brief")

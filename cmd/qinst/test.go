@@ -27,8 +27,8 @@ func setupTest(fs *flagSet) action {
 	}
 }
 
-// testTraces returns the pattern of the traces that tests write with these settings. A relative name is one in
-// each package's directory, of which this looks at the working directory only.
+// testTraces returns the pattern of the traces that tests write with these settings. A relative
+// name is one in each package's directory, of which this looks at the working directory only.
 func testTraces(settings string) string {
 	for item := range strings.SplitSeq(settings, ",") {
 		if name, ok := strings.CutPrefix(item, "out="); ok {
@@ -38,12 +38,14 @@ func testTraces(settings string) string {
 	return filepath.Join(os.TempDir(), "*.test.*.sddf*")
 }
 
-// mayBeCached reports whether the go command may answer with the result of an earlier run: it does so only for
-// packages that it was given by name, and not if it was told how often to run the tests.
+// mayBeCached reports whether the go command may answer with the result of an earlier run: it does
+// so only for packages that it was given by name, and not if it was told how often to run the
+// tests.
 func mayBeCached(passed, args []string) bool {
 	runs := func(arg string) bool {
 		name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		return arg != name && slices.Contains([]string{"count", "bench", "fuzz", "c", "list", "n"}, strings.TrimPrefix(name, "test."))
+		return arg != name && slices.Contains([]string{"count", "bench", "fuzz", "c", "list", "n"},
+			strings.TrimPrefix(name, "test."))
 	}
 	return len(args) > 0 && !slices.ContainsFunc(passed, runs) && !slices.ContainsFunc(args, runs)
 }

@@ -10,8 +10,9 @@ import (
 	"qinst.dev/internal/analysis/profile"
 )
 
-// TestUnlocks: locks that are held equally long have the same hold and a hint each, whichever way they are given back. Of
-// those with operations that no probe sees the waits are known, and the hint says what is not.
+// TestUnlocks: locks that are held equally long have the same hold and a hint each, whichever way
+// they are given back. Of those with operations that no probe sees the waits are known, and the
+// hint says what is not.
 func TestUnlocks(t *testing.T) {
 	t.Parallel()
 	program := buildProbed(t, "programs", "unlocks", "-small=40")
@@ -36,18 +37,21 @@ func TestUnlocks(t *testing.T) {
 	for i := range p.Objects {
 		objects[p.Objects[i].Name] = &p.Objects[i]
 	}
-	for name, lock := range map[string]string{"few": "main.(*fewReturns).mu", "many": "main.(*manyReturns).mu", "value": "main.(*methodValue).mu",
+	for name, lock := range map[string]string{"few": "main.(*fewReturns).mu", "many": "main.(*manyReturns).mu",
+		"value":   "main.(*methodValue).mu",
 		"closure": "main.(*inClosure).mu", "handed": "main.(*handedOn).mu"} {
 		o := objects[lock]
 		if o == nil {
 			t.Errorf("%s is no object of the profile", lock)
 			continue
 		}
-		if part := float64(o.Hold) / float64(said[name]); o.Ops != 200 || o.Holds != 100 || o.Partly || part < 0.97 || part > 1.2 {
+		if part := float64(o.Hold) / float64(said[name]); o.Ops != 200 || o.Holds != 100 || o.Partly || part < 0.97 ||
+			part > 1.2 {
 			t.Errorf("%s: %d operations, %d holds, partly %v, %.3f of the time that the program measured, expected 200, 100, all of it", lock, o.Ops, o.Holds, o.Partly, part)
 		}
 		if queued := queuedFor(o); queued > p.Wall/8 && !strings.Contains(hints[lock], "it was held for ") {
-			t.Errorf("%s: somebody waited for it for %d of %d ns, and the hint is %q, expected its hold", lock, queued, p.Wall, hints[lock])
+			t.Errorf("%s: somebody waited for it for %d of %d ns, and the hint is %q, expected its hold", lock, queued,
+				p.Wall, hints[lock])
 		}
 	}
 	for lock, why := range map[string]string{"main.hidden": "no probe sees how long it is held",
@@ -62,7 +66,8 @@ func TestUnlocks(t *testing.T) {
 	}
 }
 
-// queuedFor is how long goroutines waited for an object. On a busy machine they may meet at a lock too seldom for a hint.
+// queuedFor is how long goroutines waited for an object. On a busy machine they may meet at a lock
+// too seldom for a hint.
 func queuedFor(o *profile.Object) (ns int64) {
 	for _, time := range o.Waiting[min(1, len(o.Waiting)):] {
 		ns += time

@@ -13,8 +13,11 @@ import (
 
 // randomViews are what people ask for of a trace in one step.
 var randomViews = []string{
-	"report", "report -json", "report -markdown", "profile", "profile -html=-", "profile -tree", "profile -by sync", "profile -json",
-	"info", "dump -mode=events", "critical", "critical -procs 2 -json", "critical -html=-", "critical -requests", "predict", "predict -policy=fifo -procs 1,3", "correct", "correct -json", "profile -corrected", "critical -corrected",
+	"report", "report -json", "report -markdown", "profile", "profile -html=-", "profile -tree", "profile -by sync",
+	"profile -json",
+	"info", "dump -mode=events", "critical", "critical -procs 2 -json", "critical -html=-", "critical -requests",
+	"predict", "predict -policy=fifo -procs 1,3", "correct", "correct -json", "profile -corrected",
+	"critical -corrected",
 }
 
 // Whatever a program did: every view of its trace is made, without a panic and without an
@@ -30,7 +33,8 @@ func TestRandomViews(t *testing.T) {
 		}
 		for _, view := range randomViews {
 			var page, talk bytes.Buffer
-			if err := dispatch(newEnv(&page, &talk), append(strings.Fields(view), file)); err != nil || page.Len() == 0 {
+			if err := dispatch(newEnv(&page, &talk), append(strings.Fields(view), file)); err != nil ||
+				page.Len() == 0 {
 				t.Fatalf("%s: %d bytes, %v", view, page.Len(), err)
 			}
 		}

@@ -65,7 +65,8 @@ type program struct {
 	}
 }
 
-var running = &program{table: table, point: point, flush: flush, snapshot: qinst.Snapshot, setRate: qinst.SetRate, checkRate: checkRate, matches: matches}
+var running = &program{table: table, point: point, flush: flush, snapshot: qinst.Snapshot, setRate: qinst.SetRate,
+	checkRate: checkRate, matches: matches}
 
 // Points shows points, and changes their limits.
 func Points(w http.ResponseWriter, r *http.Request) { running.points(w, r) }
@@ -82,11 +83,12 @@ func State() ([]Point, error) { return running.state() }
 
 // Point is the state of one point.
 type Point struct {
-	Name   string  `json:"name"`
-	Kind   string  `json:"kind"`
-	Level  string  `json:"level"` // off, count, time or trace
-	Hits   uint64  `json:"hits"`
-	Least  bool    `json:"hits_least,omitempty"` // there may have been more hits: its procedure ran without probes at times
+	Name  string `json:"name"`
+	Kind  string `json:"kind"`
+	Level string `json:"level"` // off, count, time or trace
+	Hits  uint64 `json:"hits"`
+	// there may have been more hits: its procedure ran without probes at times
+	Least  bool    `json:"hits_least,omitempty"`
 	Traced uint64  `json:"traced"`
 	Timed  uint64  `json:"timed"`
 	Rate   float64 `json:"rate,omitempty"` // hits/s that its rule allows to be traced; 0: any
@@ -101,7 +103,8 @@ func admit(w http.ResponseWriter, r *http.Request, methods ...string) bool {
 	}
 	if !slices.Contains(methods, r.Method) {
 		w.Header().Set("Allow", strings.Join(methods, ", "))
-		http.Error(w, fmt.Sprintf("qinst: found %s, expected %s", r.Method, strings.Join(methods, " or ")), http.StatusMethodNotAllowed)
+		http.Error(w, fmt.Sprintf("qinst: found %s, expected %s", r.Method, strings.Join(methods, " or ")),
+			http.StatusMethodNotAllowed)
 		return false
 	}
 	return true
@@ -162,7 +165,8 @@ func (p *program) change(w http.ResponseWriter, r *http.Request) {
 	}
 	last := strings.LastIndexByte(changes, '=')
 	if err := p.setRate(changes[:last], changes[last+1:]); err != nil {
-		http.Error(w, "qinst: nothing is changed: the program has no room for that many limits", http.StatusInsufficientStorage)
+		http.Error(w, "qinst: nothing is changed: the program has no room for that many limits",
+			http.StatusInsufficientStorage)
 		return
 	}
 	fmt.Fprintln(w, "ok")
@@ -251,12 +255,15 @@ func (p *program) state() ([]Point, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Or(cmp.Compare(b.Hits, a.Hits), cmp.Compare(a.Name, b.Name)) })
+	slices.SortStableFunc(points, func(a, b Point) int {
+		return cmp.Or(cmp.Compare(b.Hits, a.Hits),
+			cmp.Compare(a.Name, b.Name))
+	})
 	return points, nil
 }
 
-// sumCalls adds up the hits of procedures that are counted where they are called. The calls of one may
-// be counted by the activations of another, but such chains end: none of them calls itself.
+// sumCalls adds up the hits of procedures that are counted where they are called. The calls of one
+// may be counted by the activations of another, but such chains end: none of them calls itself.
 func sumCalls(rows []row, points []Point) {
 	sites := map[string][]int{}
 	for k, r := range rows {
@@ -331,7 +338,8 @@ func rowsOf(text string) ([]row, error) {
 	}
 	rows := make([]row, len(kinds))
 	for i, kind := range kinds {
-		if i >= min(len(names), len(ops), len(flags), len(representatives)) || names[i] >= uint64(len(strs)) || ops[i] >= uint64(len(strs)) || representatives[i] >= uint64(len(kinds)) {
+		if i >= min(len(names), len(ops), len(flags), len(representatives)) || names[i] >= uint64(len(strs)) ||
+			ops[i] >= uint64(len(strs)) || representatives[i] >= uint64(len(kinds)) {
 			return nil, fmt.Errorf("found %d kinds, %d names, %d operations, %d flags and %d representatives of %d strings, expected as many of each", len(kinds), len(names), len(ops), len(flags), len(representatives), len(strs))
 		}
 		rows[i] = row{kind, strs[names[i]], strs[ops[i]], flags[i], int(representatives[i])}
@@ -345,7 +353,8 @@ func (p *program) trace(w http.ResponseWriter, r *http.Request) {
 	}
 	seconds, err := strconv.ParseFloat(cmp.Or(r.FormValue("seconds"), "1"), 64)
 	if err != nil || !(seconds > 0 && seconds <= 3600) { // NaN is neither
-		http.Error(w, fmt.Sprintf("qinst: found seconds=%s, expected a number up to 3600", r.FormValue("seconds")), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("qinst: found seconds=%s, expected a number up to 3600", r.FormValue("seconds")),
+			http.StatusBadRequest)
 		return
 	}
 	if !p.tracing.CompareAndSwap(false, true) {
@@ -385,7 +394,8 @@ func (p *program) flight(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		http.Error(w, "qinst: "+err.Error(), http.StatusInsufficientStorage)
 	case path == "":
-		http.Error(w, "qinst: the program has no flight recorder: QINST=mode=flight starts it with one", http.StatusNotFound)
+		http.Error(w, "qinst: the program has no flight recorder: QINST=mode=flight starts it with one",
+			http.StatusNotFound)
 	default:
 		send(w, func(w io.Writer) error {
 			file, err := os.Open(path)
@@ -409,7 +419,8 @@ func (p *program) newFlight() (path string, err error) {
 		return err != nil
 	})
 	if len(f.paths) >= mostFlights {
-		return "", fmt.Errorf("found %d files of earlier requests, expected fewer: move or remove some, such as %s", len(f.paths), f.paths[0])
+		return "", fmt.Errorf("found %d files of earlier requests, expected fewer: move or remove some, such as %s",
+			len(f.paths), f.paths[0])
 	}
 	path = p.snapshot()
 	if path != "" && !slices.Contains(f.paths, path) {
@@ -469,7 +480,8 @@ func part(w io.Writer, path string, old int64) error {
 	if _, err := io.Copy(w, io.NewSectionReader(file, 0, size)); err != nil { // in small pieces
 		return err
 	}
-	_, err = w.Write(sddf.AppendCommand(nil, spec.CommandWindow, spec.Attr{Key: spec.WindowFrom, Value: from}, spec.Attr{Key: spec.WindowTo, Value: to}))
+	_, err = w.Write(sddf.AppendCommand(nil, spec.CommandWindow, spec.Attr{Key: spec.WindowFrom, Value: from},
+		spec.Attr{Key: spec.WindowTo, Value: to}))
 	return err
 }
 

@@ -125,8 +125,10 @@ func TestLocal(t *testing.T) {
 		{"no address", func(r *http.Request) { r.RemoteAddr = "@" }, false},
 		{"other name", func(r *http.Request) { r.Host = "evil.example:6060" }, false},
 		{"name with localhost", func(r *http.Request) { r.Host = "localhost.evil.example" }, false},
-		{"page of another site", both(with("Origin", "https://evil.example"), with("Sec-Fetch-Site", "cross-site")), false},
-		{"page of another port", both(with("Origin", "http://localhost:3000"), with("Sec-Fetch-Site", "same-site")), false},
+		{"page of another site", both(with("Origin", "https://evil.example"), with("Sec-Fetch-Site", "cross-site")),
+			false},
+		{"page of another port", both(with("Origin", "http://localhost:3000"), with("Sec-Fetch-Site", "same-site")),
+			false},
 		{"page in an old browser", with("Origin", "https://evil.example"), false},
 		{"page without origin", with("Origin", "null"), false},
 		{"image in a page", with("Sec-Fetch-Site", "cross-site"), false},
@@ -137,12 +139,14 @@ func TestLocal(t *testing.T) {
 		{"nginx", with("X-Real-IP", "192.0.2.1"), false},
 	} {
 		for _, q := range []struct{ method, target, body string }{
-			{http.MethodPost, "", "main.f=count"}, {http.MethodGet, "", ""}, {http.MethodGet, "/trace?seconds=0.001", ""}, {http.MethodPost, "/flight", ""},
+			{http.MethodPost, "", "main.f=count"}, {http.MethodGet, "", ""},
+			{http.MethodGet, "/trace?seconds=0.001", ""}, {http.MethodPost, "/flight", ""},
 		} {
 			f := newFake(t)
 			w := f.ask(q.method, q.target, q.body, c.change)
 			if refused := w.Code == http.StatusForbidden; refused == c.ok || refused && f.touched() {
-				t.Errorf("%s: %s %s: status %d, touched %v, expected to be served: %v", c.name, q.method, q.target, w.Code, f.touched(), c.ok)
+				t.Errorf("%s: %s %s: status %d, touched %v, expected to be served: %v", c.name, q.method, q.target,
+					w.Code, f.touched(), c.ok)
 			}
 			if w.Code == http.StatusForbidden && !strings.Contains(w.Body.String(), ", expected ") {
 				t.Errorf("%s: %q does not say what was expected", c.name, w.Body)
@@ -162,7 +166,8 @@ func TestMethods(t *testing.T) {
 		f := newFake(t)
 		w := f.ask(c.method, c.target, "", nil)
 		if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != c.allow || f.touched() {
-			t.Errorf("%s %s: status %d, Allow %q, touched %v, expected 405, %q, nothing", c.method, c.target, w.Code, w.Header().Get("Allow"), f.touched(), c.allow)
+			t.Errorf("%s %s: status %d, Allow %q, touched %v, expected 405, %q, nothing", c.method, c.target, w.Code,
+				w.Header().Get("Allow"), f.touched(), c.allow)
 		}
 	}
 }
@@ -176,7 +181,8 @@ func TestChange(t *testing.T) {
 		says       string
 	}{
 		{"main.f=count", "main.f=count", 200, "ok"},
-		{"main.g=1e4/s&kind:loop=off&main.f=1e3/s%2B50:count", "kind:loop=off\nmain.f=1e3/s+50:count\nmain.g=1e4/s", 200, "ok"},
+		{"main.g=1e4/s&kind:loop=off&main.f=1e3/s%2B50:count", "kind:loop=off\nmain.f=1e3/s+50:count\nmain.g=1e4/s",
+			200, "ok"},
 		{"", "", 400, "found no form values, expected points"},
 		{"main.f=count&main.g=conut", "", 400, `found main.g = "conut", expected a rate; the nearest is count`},
 		{"main.f=%2B5us", "", 400, "found a delay, main.f=+5us, expected a rate or a level"},
@@ -190,13 +196,16 @@ func TestChange(t *testing.T) {
 	} {
 		f := newFake(t)
 		w := f.ask(http.MethodPost, "", c.body, nil)
-		if got := strings.Join(f.rates, "|"); w.Code != c.status || got != c.want || !strings.Contains(w.Body.String(), c.says) {
-			t.Errorf("%.40q: status %d, asked for %q, says %q; expected %d, %q, %q", c.body, w.Code, got, w.Body, c.status, c.want, c.says)
+		if got := strings.Join(f.rates, "|"); w.Code != c.status || got != c.want ||
+			!strings.Contains(w.Body.String(), c.says) {
+			t.Errorf("%.40q: status %d, asked for %q, says %q; expected %d, %q, %q", c.body, w.Code, got, w.Body,
+				c.status, c.want, c.says)
 		}
 	}
 	f := newFake(t)
 	f.setRate = func(string, string) error { return errors.New("no") }
-	if w := f.ask(http.MethodPost, "", "main.f=count", nil); w.Code != http.StatusInsufficientStorage || !strings.Contains(w.Body.String(), "nothing is changed") {
+	if w := f.ask(http.MethodPost, "", "main.f=count", nil); w.Code != http.StatusInsufficientStorage ||
+		!strings.Contains(w.Body.String(), "nothing is changed") {
 		t.Errorf("without room: status %d, %s", w.Code, w.Body)
 	}
 }
@@ -247,16 +256,19 @@ func TestShow(t *testing.T) {
 	if err := json.Unmarshal(f.ask(http.MethodGet, "?format=json", "", nil).Body.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := []Point{{"main.last", "proc", "trace", 12, false, 1, 2, 100}, {"main.mu", "sync", "trace", 10, false, 1, 2, 100}, {"for", "loop", "trace", 1, true, 1, 2, 100}}
+	want := []Point{{"main.last", "proc", "trace", 12, false, 1, 2, 100},
+		{"main.mu", "sync", "trace", 10, false, 1, 2, 100}, {"for", "loop", "trace", 1, true, 1, 2, 100}}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("found %v, expected %v", got, want)
 	}
 	w := f.ask(http.MethodGet, "?points=main.*", "", nil)
-	if lines := strings.Split(strings.TrimSpace(w.Body.String()), "\n"); len(lines) != 3 || strings.Join(strings.Fields(lines[1]), " ") != "proc trace 12 1 2 100/s main.last" {
+	if lines := strings.Split(strings.TrimSpace(w.Body.String()), "\n"); len(lines) != 3 ||
+		strings.Join(strings.Fields(lines[1]), " ") != "proc trace 12 1 2 100/s main.last" {
 		t.Errorf("found %q", lines)
 	}
 	w = f.ask(http.MethodGet, "?points=for", "", nil)
-	if lines := strings.Split(strings.TrimSpace(w.Body.String()), "\n"); len(lines) != 2 || strings.Join(strings.Fields(lines[1]), " ") != "loop trace ≥1 1 2 100/s for" {
+	if lines := strings.Split(strings.TrimSpace(w.Body.String()), "\n"); len(lines) != 2 ||
+		strings.Join(strings.Fields(lines[1]), " ") != "loop trace ≥1 1 2 100/s for" {
 		t.Errorf("found %q", lines)
 	}
 	for name, table := range map[string]string{
@@ -266,7 +278,8 @@ func TestShow(t *testing.T) {
 		"few ops":   tableOf(t, []string{"proc"}, []string{"f"}, nil),
 	} {
 		f.tables = []string{table}
-		if w := f.ask(http.MethodGet, "", "", nil); w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "table of points 0: ") {
+		if w := f.ask(http.MethodGet, "", "", nil); w.Code != http.StatusInternalServerError ||
+			!strings.Contains(w.Body.String(), "table of points 0: ") {
 			t.Errorf("a table that is %s: status %d, %s", name, w.Code, w.Body)
 		}
 	}
@@ -282,7 +295,8 @@ func TestFlight(t *testing.T) {
 		}
 	}
 	w := f.ask(http.MethodPost, "/flight", "", nil)
-	if w.Code != http.StatusInsufficientStorage || len(f.files) != mostFlights || !strings.Contains(w.Body.String(), f.files[0]) {
+	if w.Code != http.StatusInsufficientStorage || len(f.files) != mostFlights ||
+		!strings.Contains(w.Body.String(), f.files[0]) {
 		t.Errorf("beyond the bound: status %d, %d files, %s", w.Code, len(f.files), w.Body)
 	}
 	if err := os.Remove(f.files[3]); err != nil {
@@ -297,7 +311,8 @@ func TestFlight(t *testing.T) {
 		t.Errorf("without a recorder: status %d", w.Code)
 	}
 	f.snapshot = func() string { return filepath.Join(f.dir, "gone") }
-	if w := f.ask(http.MethodPost, "/flight", "", nil); w.Code != http.StatusInternalServerError || w.Header().Get("Content-Disposition") != "" {
+	if w := f.ask(http.MethodPost, "/flight", "", nil); w.Code != http.StatusInternalServerError ||
+		w.Header().Get("Content-Disposition") != "" {
 		t.Errorf("a file that is gone: status %d, %v", w.Code, w.Header())
 	}
 }
@@ -307,7 +322,8 @@ func TestTrace(t *testing.T) {
 	t.Parallel()
 	for _, seconds := range []string{"never", "0", "-1", "3601", "NaN", "Inf"} {
 		f := newFake(t)
-		if w := f.ask(http.MethodGet, "/trace?seconds="+seconds, "", nil); w.Code != http.StatusBadRequest || f.flushed > 0 {
+		if w := f.ask(http.MethodGet, "/trace?seconds="+seconds, "", nil); w.Code != http.StatusBadRequest ||
+			f.flushed > 0 {
 			t.Errorf("seconds=%s: status %d, flushed %d times", seconds, w.Code, f.flushed)
 		}
 	}
@@ -323,9 +339,11 @@ func TestTrace(t *testing.T) {
 		t.Fatalf("status %d, flushed %d times: %s", w.Code, f.flushed, w.Body)
 	}
 	body := w.Body.String()
-	want := sddf.AppendCommand(after, spec.CommandWindow, spec.Attr{Key: spec.WindowFrom, Value: uint64(10100)}, spec.Attr{Key: spec.WindowTo, Value: uint64(19600)})
+	want := sddf.AppendCommand(after, spec.CommandWindow, spec.Attr{Key: spec.WindowFrom, Value: uint64(10100)},
+		spec.Attr{Key: spec.WindowTo, Value: uint64(19600)})
 	if body != string(want) {
-		t.Errorf("found %d bytes, expected the %d of the file, and the command that names its last 9500 ticks", len(body), len(after))
+		t.Errorf("found %d bytes, expected the %d of the file, and the command that names its last 9500 ticks",
+			len(body), len(after))
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
@@ -349,14 +367,16 @@ func (f *fake) writes(t *testing.T, contents ...[]byte) (path string) {
 	return path
 }
 
-// growing is a stream with a reading of the clocks at 100, 10,100 and 19,600 ticks: as it is before the last, and whole.
+// growing is a stream with a reading of the clocks at 100, 10,100 and 19,600 ticks: as it is before
+// the last, and whole.
 func growing(t *testing.T) (before, after []byte) {
 	t.Helper()
 	var out bytes.Buffer
 	w := sddf.NewWriter(&out, "test", spec.Records)
 	w.Attribute("program", "test")
 	clock := func(ticks uint64) {
-		if err := errors.Join(w.Data(spec.TagClock, ticks, int64(ticks), int64(ticks), uint64(0)), w.Close()); err != nil {
+		if err := errors.Join(w.Data(spec.TagClock, ticks, int64(ticks), int64(ticks), uint64(0)),
+			w.Close()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -381,14 +401,16 @@ func TestNoPart(t *testing.T) {
 	}{
 		{"empty", [][]byte{nil}, "empty, expected an SDDF file"},
 		{"text", [][]byte{[]byte("a text and no trace")}, "not an SDDF file"},
-		{"compressed", [][]byte{sddf.AppendHeader(nil, "test", spec.Attr{Key: spec.AttrPacked, Value: "zstd8"})}, `compressed with codec "zstd8"`},
+		{"compressed", [][]byte{sddf.AppendHeader(nil, "test", spec.Attr{Key: spec.AttrPacked, Value: "zstd8"})},
+			`compressed with codec "zstd8"`},
 		{"stands still", [][]byte{after, after}, "the program wrote nothing meanwhile"},
 		{"has no clock", [][]byte{before[:64], before[:64]}, "the program wrote nothing meanwhile"},
 	} {
 		f := newFake(t)
 		f.writes(t, c.contents...)
 		w := f.ask(http.MethodGet, "/trace?seconds=0.001", "", nil)
-		if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), c.says) || w.Header().Get("Content-Disposition") != "" {
+		if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), c.says) ||
+			w.Header().Get("Content-Disposition") != "" {
 			t.Errorf("a file that %s: status %d, %s, expected 500 and %q", c.name, w.Code, w.Body, c.says)
 		}
 	}
@@ -439,7 +461,8 @@ func TestSend(t *testing.T) {
 	})
 }
 
-// Procedures without a counter have the hits of their calls, one of which another's activations count.
+// Procedures without a counter have the hits of their calls, one of which another's activations
+// count.
 func TestSumCalls(t *testing.T) {
 	t.Parallel()
 	rows := []row{

@@ -9,6 +9,7 @@ var origins = http.NewCrossOriginProtection()
 // foreign returns why a request may be that of another site's page, nil if it is not.
 func foreign(r *http.Request) error {
 	asked := *r
-	asked.Method = http.MethodPost // every GET passes, because the check is concerned only with requests that change something
+	// every GET passes, because the check is concerned only with requests that change something
+	asked.Method = http.MethodPost
 	return origins.Check(&asked)
 }

@@ -26,12 +26,14 @@ type OneBody uint8
 const (
 	_ OneBody = iota
 
-	OnceEmpty    // has no probe
-	OnceSmall    // is only counted
-	OnceRuns     // runs once and has no loop, so that a test at the entry gains nothing
-	OnceLiteral  // holds a literal, or inlines one, whose copy cannot be given the name of a plain build
-	OnceRange    // ranges over a function: a copy of the loop's body, which is a function, would have another name
-	OnceGo       // starts a goroutine: likewise, for the function that the compiler makes of the statement, if other packages compile it
+	OnceEmpty   // has no probe
+	OnceSmall   // is only counted
+	OnceRuns    // runs once and has no loop, so that a test at the entry gains nothing
+	OnceLiteral // holds a literal, or inlines one, whose copy cannot be given the name of a plain build
+	OnceRange   // ranges over a function: a copy of the loop's body, which is a function, would have another name
+	// starts a goroutine: likewise, for the function that the compiler makes of the statement, if
+	// other packages compile it
+	OnceGo
 	OnceNested   // is a literal in a text that stands twice, and too large for four copies
 	OnceType     // declares a type: a copy of it would be another type
 	OnceLines    // holds a line directive
@@ -43,15 +45,17 @@ const (
 )
 
 func (r OneBody) String() string {
-	return [oneBodyKinds]string{"", "has no probe", "small", "runs once", "holds a literal", "ranges over a function", "starts a goroutine", "in literals that stand twice", "declares a type",
-		"holds a line directive", "a literal holds an assigned parameter", "assigns to a parameter and declares", "many defers", "large"}[r]
+	return [oneBodyKinds]string{"", "has no probe", "small", "runs once", "holds a literal", "ranges over a function",
+		"starts a goroutine", "in literals that stand twice", "declares a type",
+		"holds a line directive", "a literal holds an assigned parameter", "assigns to a parameter and declares",
+		"many defers", "large"}[r]
 }
 
 // A function of more than 5,000 nodes gets hardly anything inlined (inlineBigFunctionNodes in
 // cmd/compile/internal/inline). The compiler's nodes differ from those of the syntax by function:
 // below the first bound nothing is large, between the two the compiler is asked, see SettleLarge.
-// Beyond the second a function would take long to compile. Functions of one form of call and nothing else,
-// of fourteen forms, were large at an estimate of 5,300 and more.
+// Beyond the second a function would take long to compile. Functions of one form of call and
+// nothing else, of fourteen forms, were large at an estimate of 5,300 and more.
 const (
 	sureNodes = 4000
 	mostNodes = 18000
@@ -97,9 +101,9 @@ func (s *Set) PerhapsLarge() bool {
 	return slices.ContainsFunc(s.Funcs, func(fn *Func) bool { return fn.twice() && fn.perhapsLarge })
 }
 
-// SettleLarge makes those functions stand once that are too large for both bodies, according to what
-// "compile -m=2" says of the package with probes: nil if it said nothing. It reports whether there
-// are any.
+// SettleLarge makes those functions stand once that are too large for both bodies, according to
+// what "compile -m=2" says of the package with probes: nil if it said nothing. It reports whether
+// there are any.
 func (s *Set) SettleLarge(report []byte) (found bool) {
 	large := map[string]bool{}
 	for line := range strings.Lines(string(report)) {
@@ -126,7 +130,8 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 		return OnceEmpty
 	}
 	d, declared := fn.Node.(*ast.FuncDecl)
-	if declared && d.Recv == nil && (d.Name.Name == "init" || d.Name.Name == "main" && f.Types.Name() == "main") && !loops(fn.Body) {
+	if declared && d.Recv == nil && (d.Name.Name == "init" || d.Name.Name == "main" && f.Types.Name() == "main") &&
+		!loops(fn.Body) {
 		return OnceRuns
 	}
 	note := func(reason OneBody) {
@@ -161,8 +166,9 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 	return why
 }
 
-// manyCounters reports whether a small procedure has more than one counter in it, so that one test at its
-// entry is less than one at each of them. Operations on synchronization objects are all to be seen.
+// manyCounters reports whether a small procedure has more than one counter in it, so that one test
+// at its entry is less than one at each of them. Operations on synchronization objects are all to
+// be seen.
 func (f *finder) manyCounters(fn *Func) bool {
 	n := 0
 	for _, a := range fn.Insertions {
@@ -267,7 +273,8 @@ func (f *finder) hasLines(fn *Func) bool {
 		for _, group := range file.Comments {
 			for _, c := range group.List {
 				text := []byte(c.Text)
-				if c.Pos() > fn.Body.Lbrace && c.End() <= fn.Body.Rbrace && (bytes.HasPrefix(text, []byte("//line ")) || bytes.HasPrefix(text, []byte("/*line "))) {
+				if c.Pos() > fn.Body.Lbrace && c.End() <= fn.Body.Rbrace &&
+					(bytes.HasPrefix(text, []byte("//line ")) || bytes.HasPrefix(text, []byte("/*line "))) {
 					return true
 				}
 			}
@@ -301,16 +308,18 @@ func (f *finder) redeclared(fn *Func) (list []Redeclared, simple bool) {
 			}
 			if obj := f.Info.Uses[id]; obj != nil && obj.Pos() < fn.Body.Lbrace {
 				list = append(list, Redeclared{id, a})
-				simple = simple && len(a.Rhs) == 1 && (i == 0 || isCall(a.Rhs[0]) || types.Identical(obj.Type(), types.Typ[types.Bool]))
+				simple = simple && len(a.Rhs) == 1 &&
+					(i == 0 || isCall(a.Rhs[0]) || types.Identical(obj.Type(), types.Typ[types.Bool]))
 			}
 		}
 	}
 	return list, simple
 }
 
-// captures reports whether a literal in fn holds a parameter that is assigned to before the literal and
-// not behind. The compiler gives the literal a copy. In two texts an assignment stands behind the first
-// literal, so that the variable would be shared, and on the heap (see the escape analysis of closures).
+// captures reports whether a literal in fn holds a parameter that is assigned to before the literal
+// and not behind. The compiler gives the literal a copy. In two texts an assignment stands behind
+// the first literal, so that the variable would be shared, and on the heap (see the escape analysis
+// of closures).
 func (f *finder) captures(fn *Func) bool {
 	first := f.captured(fn)
 	if len(first) == 0 {
@@ -345,7 +354,8 @@ func (f *finder) captures(fn *Func) bool {
 	return false
 }
 
-// captured returns the parameters of fn that literals in it hold, with the place of the first literal that does.
+// captured returns the parameters of fn that literals in it hold, with the place of the first
+// literal that does.
 func (f *finder) captured(fn *Func) map[types.Object]token.Pos {
 	first := map[types.Object]token.Pos{}
 	for _, lit := range fn.literals {
@@ -355,7 +365,8 @@ func (f *finder) captured(fn *Func) map[types.Object]token.Pos {
 				return true
 			}
 			v, ok := f.Info.Uses[id].(*types.Var)
-			if ok && (v.Kind() == types.ParamVar || v.Kind() == types.RecvVar) && fn.Node.Pos() <= v.Pos() && v.Pos() < fn.Body.Lbrace && first[v] == token.NoPos {
+			if ok && (v.Kind() == types.ParamVar || v.Kind() == types.RecvVar) && fn.Node.Pos() <= v.Pos() &&
+				v.Pos() < fn.Body.Lbrace && first[v] == token.NoPos {
 				first[v] = lit.Node.Pos()
 			}
 			return true

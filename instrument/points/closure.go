@@ -12,7 +12,8 @@ import (
 // closure would then have to exist.
 func (f *finder) findClosures() {
 	f.closures, f.bound = map[types.Object]ast.Expr{}, map[ast.Expr]bool{}
-	assigned, passed := map[types.Object]int{}, map[types.Object]int{} // passed: uses that are neither assignments nor calls
+	// passed: uses that are neither assignments nor calls
+	assigned, passed := map[types.Object]int{}, map[types.Object]int{}
 	assign := func(lhs ast.Expr, rhs ast.Expr) {
 		if lhs == nil {
 			return
@@ -77,7 +78,8 @@ func (f *finder) findClosures() {
 	for obj, value := range f.closures {
 		_, method := value.(*ast.SelectorExpr)
 		switch {
-		case assigned[obj] != 1, obj.Parent() == nil, obj.Parent() == f.Types.Scope(): // other packages may assign to a package's variable
+		// other packages may assign to a package's variable
+		case assigned[obj] != 1, obj.Parent() == nil, obj.Parent() == f.Types.Scope():
 			delete(f.closures, obj)
 		case method && passed[obj] > 0: // a probe at the calls would not see all
 			delete(f.closures, obj)

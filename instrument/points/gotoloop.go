@@ -24,7 +24,8 @@ func (l *looper) gotoLoop(list []ast.Stmt) (lp *Loop, taken int) {
 	_, ignored := l.told(label, verbIgnore)
 	_, forced := l.told(label, verbProbe)
 	n := l.natural[label]
-	lp = &Loop{Gotos: true, Home: l.home, Start: label.Pos(), Body: label.Colon + 1, Spin: l.spins.is(n), from: label.Pos()}
+	lp = &Loop{Gotos: true, Home: l.home, Start: label.Pos(), Body: label.Colon + 1, Spin: l.spins.is(n),
+		from: label.Pos()}
 	why := SkipReason(0)
 	switch label.Stmt.(type) {
 	case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:

@@ -33,7 +33,8 @@ type verdict struct {
 
 // ParseInlining reads the output of "compile -m=2".
 func ParseInlining(out []byte) *Inlining {
-	in := &Inlining{at: map[string][]verdict{}, calls: map[string]bool{}, to: map[string]bool{}, lines: map[string]int{}}
+	in := &Inlining{at: map[string][]verdict{}, calls: map[string]bool{}, to: map[string]bool{},
+		lines: map[string]int{}}
 	sc := bufio.NewScanner(bytes.NewReader(out))
 	sc.Buffer(nil, len(out)+1)
 	for sc.Scan() {
@@ -166,8 +167,8 @@ func elide(name string) string {
 	}
 }
 
-// inlinable reports whether the plain build inlines fn, as far as can be told. The
-// program's main function, the literal of a go statement, tests, benchmarks and handlers may be small enough, but
+// inlinable reports whether the plain build inlines fn, as far as can be told. The program's main
+// function, the literal of a go statement, tests, benchmarks and handlers may be small enough, but
 // are never inlined, because only the runtime and packages testing and net/http call them.
 func (f *finder) inlinable(fn *Func) bool {
 	if fn.Name == "main.main" || f.starts(fn) || f.fromOutside(fn) {
@@ -184,8 +185,9 @@ func (f *finder) inlinable(fn *Func) bool {
 // outside are the parameters of functions that package testing or net/http calls.
 var outside = []string{"(*testing.T)", "(*testing.B)", "(*testing.F)", "(net/http.ResponseWriter, *net/http.Request)"}
 
-// starts reports whether goroutines begin with fn: by a go statement, or by a method such as that of sync.WaitGroup. It has a probe however small it is,
-// because otherwise what the goroutine does would be its creator's. A declared function that is called as well is not taken for one: a probe
+// starts reports whether goroutines begin with fn: by a go statement, or by a method such as that
+// of sync.WaitGroup. It has a probe however small it is, because otherwise what the goroutine does
+// would be its creator's. A declared function that is called as well is not taken for one: a probe
 // would keep it from being inlined there.
 func (f *finder) starts(fn *Func) bool {
 	d, ok := fn.Node.(*ast.FuncDecl)
@@ -242,8 +244,8 @@ func passedToGo(c *ast.CallExpr) ast.Expr {
 	return ast.Unparen(c.Args[0])
 }
 
-// fromOutside reports whether fn is a test, a benchmark or a handler of requests, and no call of it is inlined here. It has a probe however
-// small it is, because requests and tests are named by it.
+// fromOutside reports whether fn is a test, a benchmark or a handler of requests, and no call of it
+// is inlined here. It has a probe however small it is, because requests and tests are named by it.
 func (f *finder) fromOutside(fn *Func) bool {
 	t, ok := f.Info.TypeOf(nameOf(fn.Node)).(*types.Signature)
 	if !ok || t.Results().Len() != 0 || f.Inlining.to[f.local(fn)] {
@@ -264,12 +266,14 @@ func nameOf(n ast.Node) ast.Expr {
 	return n.(*ast.FuncLit)
 }
 
-// passedOn reports whether fn is a literal that the compiler could inline, but has no call of it to inline
-// into: it is passed on, to a goroutine for instance, or stored. So a probe in it changes nothing. A literal
-// within a function that is inlined is in the copies, too, of which other packages may make calls. Small
-// literals, which sort functions call, stay without, unless they operate on a synchronization object.
+// passedOn reports whether fn is a literal that the compiler could inline, but has no call of it to
+// inline into: it is passed on, to a goroutine for instance, or stored. So a probe in it changes
+// nothing. A literal within a function that is inlined is in the copies, too, of which other
+// packages may make calls. Small literals, which sort functions call, stay without, unless they
+// operate on a synchronization object.
 func (f *finder) passedOn(fn *Func, name string) bool {
-	if _, literal := fn.Node.(*ast.FuncLit); !literal || f.Inlining.to[name] || f.size(fn) == 0 || f.small(fn) && !f.operates(fn) {
+	if _, literal := fn.Node.(*ast.FuncLit); !literal || f.Inlining.to[name] || f.size(fn) == 0 || f.small(fn) &&
+		!f.operates(fn) {
 		return false
 	}
 	for outer := fn.within; outer != nil; outer = outer.within {

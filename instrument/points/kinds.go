@@ -56,7 +56,9 @@ type Limits struct {
 	Depth int // number of nested loops to probe, from the outside; 0 for all
 
 	Without []string // names of procedures that get no probes, and whose calls are not counted
-	Factors []string // names of procedures that get theirs whatever their size, and although the compiler would inline them
+	// names of procedures that get theirs whatever their size, and although the compiler would
+	// inline them
+	Factors []string
 }
 
 // leavesOut reports whether a procedure is not to be seen at all.
@@ -65,11 +67,15 @@ func (l *Limits) leavesOut(symbol string) bool { return listed(l.Without, symbol
 // demands reports whether a procedure is to have its probes whatever the rules about size say.
 func (l *Limits) demands(symbol string) bool { return listed(l.Factors, symbol) }
 
-// listed reports whether a list has a symbol, or its name as reports have it: whole, or shortened to the last parts of its package's path. Who
-// compiles a package does not know all others, so that all names are meant that end so.
+// listed reports whether a list has a symbol, or its name as reports have it: whole, or shortened
+// to the last parts of its package's path. Who compiles a package does not know all others, so that
+// all names are meant that end so.
 func listed(list []string, symbol string) bool {
 	name := names.Plain(symbol)
-	return slices.ContainsFunc(list, func(s string) bool { return s == symbol || s == name || strings.HasSuffix(name, "/"+s) })
+	return slices.ContainsFunc(list, func(s string) bool {
+		return s == symbol || s == name ||
+			strings.HasSuffix(name, "/"+s)
+	})
 }
 
 // withoutSyncs leaves operations on synchronization objects out.

@@ -14,9 +14,9 @@ import (
 // once. Loops of such procedures look at a level at each iteration, see chooseLoops. In all
 // others that would be text for nothing.
 
-// findLasting finds the functions whose activations may last: those by which the program, a goroutine,
-// a benchmark or a part of the program begins, and those that are called by such functions alone,
-// and not in loops.
+// findLasting finds the functions whose activations may last: those by which the program, a
+// goroutine, a benchmark or a part of the program begins, and those that are called by such
+// functions alone, and not in loops.
 func (f *finder) findLasting() {
 	f.lasting = map[*Func]bool{}
 	u := f.uses()
@@ -113,7 +113,8 @@ func (u *uses) callee(info *types.Info, c *ast.CallExpr) *Func {
 func tested(info *types.Info, t *ast.FuncType) bool {
 	for _, field := range t.Params.List {
 		if p, ok := info.TypeOf(field.Type).(*types.Pointer); ok {
-			if named, ok := types.Unalias(p.Elem()).(*types.Named); ok && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == "testing" {
+			if named, ok := types.Unalias(p.Elem()).(*types.Named); ok && named.Obj().Pkg() != nil &&
+				named.Obj().Pkg().Path() == "testing" {
 				return true
 			}
 		}
@@ -125,5 +126,6 @@ func tested(info *types.Info, t *ast.FuncType) bool {
 // program begins: others call it, and it returns at the end.
 func begins(fn *Func) bool {
 	d, ok := fn.Node.(*ast.FuncDecl)
-	return ok && slices.ContainsFunc([]string{"Run", "Serve", "Start", "Loop", "Main", "Work"}, func(s string) bool { return strings.HasPrefix(d.Name.Name, s) })
+	return ok && slices.ContainsFunc([]string{"Run", "Serve", "Start", "Loop", "Main", "Work"},
+		func(s string) bool { return strings.HasPrefix(d.Name.Name, s) })
 }

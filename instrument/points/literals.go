@@ -30,7 +30,8 @@ type Made struct {
 // have with probes, where these differ. It also returns the functions whose text may not stand
 // twice, because the functions in them do not fit.
 func (s *Set) PlainNames(made []Made) (names map[string]string, doubtful []*Func) {
-	m := &mender{Set: s, roots: map[string]*Func{}, closures: map[string]bool{}, inside: map[string][]child{}, numbers: map[string]int{}, doubtful: map[*Func]bool{}}
+	m := &mender{Set: s, roots: map[string]*Func{}, closures: map[string]bool{}, inside: map[string][]child{},
+		numbers: map[string]int{}, doubtful: map[*Func]bool{}}
 	for _, fn := range s.Funcs {
 		if fn.within == nil && fn.Skip != Dead && fn.Skip != Blank {
 			m.roots[fn.Name] = fn
@@ -61,7 +62,8 @@ func (s *Set) PlainNames(made []Made) (names map[string]string, doubtful []*Func
 			}
 		}
 	}
-	return names, slices.SortedFunc(maps.Keys(m.doubtful), func(a, b *Func) int { return cmp.Compare(a.Point, b.Point) })
+	return names, slices.SortedFunc(maps.Keys(m.doubtful),
+		func(a, b *Func) int { return cmp.Compare(a.Point, b.Point) })
 }
 
 // Once makes functions' text stand once.
@@ -71,8 +73,8 @@ func (s *Set) Once(list []*Func) {
 	}
 }
 
-// once makes fn's text stand once. If it is doubtful whose the literals in it are, loops in which calls
-// are inlined do so first: they are the likelier reason, and no one else's.
+// once makes fn's text stand once. If it is doubtful whose the literals in it are, loops in which
+// calls are inlined do so first: they are the likelier reason, and no one else's.
 func (s *Set) once(fn *Func, why OneBody) {
 	if why == OnceLiteral && fn.turnsInlining() {
 		s.turnOnce(fn, func(lp *Loop) bool { return lp.inlines })
@@ -268,7 +270,8 @@ func (m *mender) numbered(fn *Func, name, plain string) bool {
 			return false
 		}
 	}
-	return m.pairs(inlined, len(fn.literals)) && m.pairs(ranges, 0) && m.started(fn, name, plain) && m.deferred(defers, plain)
+	return m.pairs(inlined, len(fn.literals)) && m.pairs(ranges, 0) && m.started(fn, name, plain) &&
+		m.deferred(defers, plain)
 }
 
 // fits reports whether c is the literal of fn that its number tells.

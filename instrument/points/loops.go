@@ -64,7 +64,8 @@ type looper struct {
 
 func newLooper(f *finder, fn *Func, gotos map[string]bool) *looper {
 	l := &looper{finder: f, fn: fn, gotos: gotos, natural: map[ast.Node]*natural{},
-		labels: map[string]*ast.LabeledStmt{}, labeled: map[ast.Stmt]*ast.LabeledStmt{}, named: map[string]bool{}, breaks: map[ast.Stmt]bool{}, home: fn.Body.Lbrace + 1}
+		labels: map[string]*ast.LabeledStmt{}, labeled: map[ast.Stmt]*ast.LabeledStmt{}, named: map[string]bool{},
+		breaks: map[ast.Stmt]bool{}, home: fn.Body.Lbrace + 1}
 	var loops []ast.Stmt // outer ones first
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -118,7 +119,8 @@ func (l *looper) loop(s ast.Stmt, body *ast.BlockStmt, head spot) *Loop {
 	n := l.natural[s]
 	_, ignored := l.told(s, verbIgnore)
 	_, forced := l.told(s, verbProbe)
-	lp := &Loop{Func: overFunc, Deep: overFunc, Gotos: len(l.gotos) > 0, Home: l.home, Body: body.Lbrace + 1, from: s.Pos(), to: s.End(), block: body}
+	lp := &Loop{Func: overFunc, Deep: overFunc, Gotos: len(l.gotos) > 0, Home: l.home, Body: body.Lbrace + 1,
+		from: s.Pos(), to: s.End(), block: body}
 	why := SkipReason(0)
 	l.depth++
 	switch {

@@ -324,7 +324,8 @@ func (p *placer) post(s *ast.ForStmt, head spot) {
 	a := &Insertion{Form: Value} // the callee cannot be found there
 	p.stmt(s.Post, spot{insertion: a})
 	if len(a.Points) > 0 {
-		p.fn.Posts = append(p.fn.Posts, &Post{a.Points, len(p.gotos) > 0, p.loops.home, head.insertion.Pos, s.Body.Lbrace + 1, s.Cond})
+		p.fn.Posts = append(p.fn.Posts, &Post{a.Points, len(p.gotos) > 0, p.loops.home, head.insertion.Pos,
+			s.Body.Lbrace + 1, s.Cond})
 	}
 }
 
@@ -482,10 +483,11 @@ func (p *placer) count(c *ast.CallExpr, a *Insertion, kind, name string, flags u
 	a.Points = append(a.Points, n)
 }
 
-// noteCounted notes for the function that c calls that this call is counted, see sumSmall. It is not
-// if an earlier call at the same place may panic: the counter stands before both.
+// noteCounted notes for the function that c calls that this call is counted, see sumSmall. It is
+// not if an earlier call at the same place may panic: the counter stands before both.
 func (p *placer) noteCounted(c *ast.CallExpr, a *Insertion, pt *Point) {
-	if fn := typeutil.StaticCallee(p.Info, c); fn != nil && pt.Kind == spec.PointCall && pt.Flags&spec.FlagDeferred == 0 && !a.unsure {
+	if fn := typeutil.StaticCallee(p.Info, c); fn != nil && pt.Kind == spec.PointCall &&
+		pt.Flags&spec.FlagDeferred == 0 && !a.unsure {
 		p.counted[fn.Origin()]++
 	}
 }

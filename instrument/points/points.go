@@ -57,8 +57,12 @@ type Point struct {
 
 	OneBody OneBody // of a procedure: why its text stands once, 0 if it stands twice; not in the table
 
-	Representative uint32 // offset of the point whose counter stands for this one, the representative; its own offset if it has a counter
-	Loop           uint32 // offset of the innermost loop around it whose body stands twice, its own offset if there is none
+	// offset of the point whose counter stands for this one, the representative; its own offset if
+	// it has a counter
+	Representative uint32
+	// offset of the innermost loop around it whose body stands twice, its own offset if there is
+	// none
+	Loop uint32
 }
 
 // Skip is a place that could have been a point, with the reason why it is not.
@@ -205,9 +209,11 @@ func Find(p *Package) *Set {
 }
 
 func newFinder(p *Package) *finder {
-	return &finder{Package: p, set: Set{Dynamic: map[uint32]Dynamic{}}, counted: map[types.Object]int{}, literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{}, handed: map[ast.Node]bool{},
+	return &finder{Package: p, set: Set{Dynamic: map[uint32]Dynamic{}}, counted: map[types.Object]int{},
+		literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{}, handed: map[ast.Node]bool{},
 		begins: map[types.Object]int{}, named: map[types.Object]int{},
-		spins: spins{map[*ssa.Function]bool{}, bareFuncs(p)}, calms: map[*ssa.Function]bool{}, briefs: map[*ssa.Function]bool{}}
+		spins: spins{map[*ssa.Function]bool{}, bareFuncs(p)}, calms: map[*ssa.Function]bool{},
+		briefs: map[*ssa.Function]bool{}}
 }
 
 type finder struct {

@@ -240,7 +240,8 @@ func limits(t *testing.T, file string, text []byte) (l points.Limits) {
 func compile(t *testing.T, file, cfg string) []byte {
 	t.Helper()
 	tool := filepath.Join(build.ToolDir, "compile")
-	out, err := exec.Command(tool, "-m=2", "-p", "p", "-importcfg", cfg, "-o", filepath.Join(t.TempDir(), "p.a"), file).CombinedOutput()
+	out, err := exec.Command(tool, "-m=2", "-p", "p", "-importcfg", cfg, "-o", filepath.Join(t.TempDir(), "p.a"),
+		file).CombinedOutput()
 	if err != nil {
 		t.Fatalf("compile %s: %v\n%s", file, err, out)
 	}

@@ -10,14 +10,15 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// markEnds flags functions with a loop whose end is not its own: somebody else ends it, or the clock. How long such a loop works says nothing of
-// what it does.
+// markEnds flags functions with a loop whose end is not its own: somebody else ends it, or the
+// clock. How long such a loop works says nothing of what it does.
 func (f *finder) markEnds() {
 	f.markLoops(spec.FlagPolls, f.spins.polls)
 	f.markLoops(spec.FlagTimed, timed)
 }
 
-// markLoops flags functions with a loop of a kind. One in a function that is inlined is a loop of its callers.
+// markLoops flags functions with a loop of a kind. One in a function that is inlined is a loop of
+// its callers.
 func (f *finder) markLoops(flag uint32, is func(*natural) bool) {
 	inlined := map[*ssa.Function]bool{} // whether they have one
 	for _, fn := range f.set.Funcs {
@@ -63,7 +64,8 @@ func hasLoop(form *ssa.Function, is func(*natural) bool) bool {
 	return slices.ContainsFunc(naturals(form), func(n *natural) bool { return !n.retries() && is(n) })
 }
 
-// endsBy reports whether each condition under which n ends, and does not fail, is of a kind. A loop that may also end by itself is like any other.
+// endsBy reports whether each condition under which n ends, and does not fail, is of a kind. A loop
+// that may also end by itself is like any other.
 func (n *natural) endsBy(is func(cond ssa.Value) bool) bool {
 	ends := false
 	for b := range n.blocks {
@@ -106,10 +108,12 @@ func fails(b *ssa.BasicBlock) bool {
 	return false
 }
 
-// polls reports whether n ends when others say so. A number that is compared with a bound counts what is left to do.
+// polls reports whether n ends when others say so. A number that is compared with a bound counts
+// what is left to do.
 func (s *spins) polls(n *natural) bool {
 	return n.endsBy(func(cond ssa.Value) bool {
-		if c, ok := cond.(*ssa.BinOp); ok && (c.Op == token.LSS || c.Op == token.LEQ || c.Op == token.GTR || c.Op == token.GEQ) {
+		if c, ok := cond.(*ssa.BinOp); ok && (c.Op == token.LSS || c.Op == token.LEQ || c.Op == token.GTR ||
+			c.Op == token.GEQ) {
 			return false
 		}
 		return s.rereads(n, cond, map[ssa.Value]bool{}) || n.rereadsBool(cond, 0)
@@ -121,7 +125,8 @@ func timed(n *natural) bool {
 	return n.endsBy(func(cond ssa.Value) bool { return n.asksClock(cond, 8) })
 }
 
-// asksClock reports whether a value depends on the time of day in this iteration, within so many steps.
+// asksClock reports whether a value depends on the time of day in this iteration, within so many
+// steps.
 func (n *natural) asksClock(v ssa.Value, depth int) bool {
 	in, ok := v.(ssa.Instruction)
 	if !ok || depth == 0 || !n.blocks[in.Block()] {
@@ -144,7 +149,8 @@ func (n *natural) asksClock(v ssa.Value, depth int) bool {
 	return false
 }
 
-// rereadsBool reports whether v is, or is the opposite of, a variable in shared memory that the loop reads and does not write itself.
+// rereadsBool reports whether v is, or is the opposite of, a variable in shared memory that the
+// loop reads and does not write itself.
 func (n *natural) rereadsBool(v ssa.Value, depth int) bool {
 	load, ok := v.(*ssa.UnOp)
 	if !ok || depth > 1 || !n.blocks[load.Block()] {
@@ -167,7 +173,8 @@ func (n *natural) rereadsBool(v ssa.Value, depth int) bool {
 	return true
 }
 
-// ofContext reports whether a value is what a method of a context.Context returns that tells of its end, of the same one in every iteration.
+// ofContext reports whether a value is what a method of a context.Context returns that tells of its
+// end, of the same one in every iteration.
 func (n *natural) ofContext(v ssa.Value) bool {
 	c, ok := v.(*ssa.Call)
 	if !ok || !c.Call.IsInvoke() || !n.invariant(c.Call.Value, 0) {

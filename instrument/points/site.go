@@ -92,8 +92,8 @@ func (f *finder) selectSite(fn *Func, s *ast.SelectStmt) {
 	f.site(fn, s.Pos(), spec.OpSelect, "select("+strings.Join(names, ", ")+")", 0)
 }
 
-// operation lists an operation in a function without probes, if it may wait, or if nobody sees it in a
-// package with probes.
+// operation lists an operation in a function without probes, if it may wait, or if nobody sees it
+// in a package with probes.
 func (f *finder) operation(fn *Func, pos token.Pos, op syncOp, y *Sync) {
 	switch {
 	case f.wrappers != nil && f.Limits.has(Syncs) && !f.seen(fn):

@@ -149,8 +149,9 @@ func (f *finder) size(fn *Func) (n int) {
 	return n
 }
 
-// Synchronizes reports whether a package is one in which goroutines wait for each other by its own channels and locks, so that all operations on
-// these must be seen, in functions too that would be inlined.
+// Synchronizes reports whether a package is one in which goroutines wait for each other by its own
+// channels and locks, so that all operations on these must be seen, in functions too that would be
+// inlined.
 func Synchronizes(importPath string) bool {
 	return importPath == "golang.org/x/sync/errgroup" || importPath == "golang.org/x/sync/singleflight"
 }

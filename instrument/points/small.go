@@ -11,10 +11,10 @@ import (
 // time is in the line of their caller. A pair of probes takes as long as they do, so that what it
 // measured would be itself, and a small procedure is often the hottest one.
 //
-// The rule is a cost model. A procedure is small if it has fewer instructions than the bound in
-// the SSA form, without jumps; neither loops nor waits; and calls only what the compiler inlines,
-// or procedures of the same package of which all that is true, but for their size. A procedure that calls others
-// may take any time, and one that calls itself takes as long as its recursion.
+// The rule is a cost model. A procedure is small if it has fewer instructions than the bound in the
+// SSA form, without jumps; neither loops nor waits; and calls only what the compiler inlines, or
+// procedures of the same package of which all that is true, but for their size. A procedure that
+// calls others may take any time, and one that calls itself takes as long as its recursion.
 
 // UsualSmall is the bound if nothing else is asked for. It is a pair of probes' worth.
 const UsualSmall = 40
@@ -25,7 +25,8 @@ func (f *finder) small(fn *Func) bool {
 	if f.Limits.Small == 0 || form == nil || f.demanded(fn) || fn.Forced || f.starts(fn) || f.fromOutside(fn) {
 		return false
 	}
-	if _, declared := fn.Node.(*ast.FuncDecl); declared && (fn.Name == "main.main" || form.Synthetic != "" || form.Name() == "init") {
+	if _, declared := fn.Node.(*ast.FuncDecl); declared &&
+		(fn.Name == "main.main" || form.Synthetic != "" || form.Name() == "init") {
 		return false
 	}
 	size := 0
@@ -43,7 +44,8 @@ func (f *finder) small(fn *Func) bool {
 	return size < f.Limits.Small && f.brief(form)
 }
 
-// briefCall reports whether a call takes no longer than some text: of what the compiler has inlined from another package, or of a brief function of this one.
+// briefCall reports whether a call takes no longer than some text: of what the compiler has inlined
+// from another package, or of a brief function of this one.
 func (f *finder) briefCall(in ssa.CallInstruction) bool {
 	c := in.Common()
 	if _, builtin := c.Value.(*ssa.Builtin); builtin {
@@ -59,8 +61,9 @@ func (f *finder) briefCall(in ssa.CallInstruction) bool {
 	return f.Inlining.inlined(f.Fset.Position(in.Pos()))
 }
 
-// brief reports whether a function of the package takes no longer than its text: it has no loop and no wait, and calls nothing that may take any time, as far down as
-// calls go. A small procedure that calls another one would otherwise have its time in a line further up, all of it.
+// brief reports whether a function of the package takes no longer than its text: it has no loop and
+// no wait, and calls nothing that may take any time, as far down as calls go. A small procedure
+// that calls another one would otherwise have its time in a line further up, all of it.
 func (f *finder) brief(fn *ssa.Function) bool {
 	brief, known := f.briefs[fn]
 	if !known {

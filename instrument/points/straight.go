@@ -52,7 +52,8 @@ func (p *placer) passes(s ast.Stmt) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			return false
-		case *ast.ReturnStmt, *ast.BranchStmt, *ast.LabeledStmt, *ast.GoStmt, *ast.DeferStmt, *ast.SelectStmt, *ast.SendStmt,
+		case *ast.ReturnStmt, *ast.BranchStmt, *ast.LabeledStmt, *ast.GoStmt, *ast.DeferStmt, *ast.SelectStmt,
+			*ast.SendStmt,
 			*ast.ForStmt, *ast.RangeStmt: // a loop may never end
 			passes = false
 		case *ast.UnaryExpr:
@@ -92,7 +93,8 @@ func (p *placer) returns(c *ast.CallExpr) bool {
 
 // calmPackages have small functions that panic, if at all, at run-time errors only.
 var calmPackages = map[string]bool{
-	"encoding/binary": true, "math": true, "math/bits": true, "sync/atomic": true, "unicode": true, "unicode/utf8": true, "unsafe": true,
+	"encoding/binary": true, "math": true, "math/bits": true, "sync/atomic": true, "unicode": true,
+	"unicode/utf8": true, "unsafe": true,
 }
 
 // calm reports whether a function of the package neither panics explicitly nor waits

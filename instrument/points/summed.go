@@ -8,12 +8,12 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// A small procedure needs no counter if all of its calls have one: its hits are theirs. Then a call costs
-// nothing in the procedure, also where everything is off. All calls are seen if nobody outside of
-// the package can name the procedure, and each use of its name is a call with a counter. So it is
-// not exported, nor known to assembly, C or the linker by a directive; no interface of the package has a method of
-// its name; and it is not started by go, nor deferred, because such calls may never be made, nor called
-// behind another call of the same statement, which may panic.
+// A small procedure needs no counter if all of its calls have one: its hits are theirs. Then a call
+// costs nothing in the procedure, also where everything is off. All calls are seen if nobody
+// outside of the package can name the procedure, and each use of its name is a call with a counter.
+// So it is not exported, nor known to assembly, C or the linker by a directive; no interface of the
+// package has a method of its name; and it is not started by go, nor deferred, because such calls
+// may never be made, nor called behind another call of the same statement, which may panic.
 
 // sumSmall finds these procedures.
 func (f *finder) sumSmall() {
@@ -28,7 +28,8 @@ func (f *finder) sumSmall() {
 	}
 	for _, fn := range f.set.Funcs {
 		d, ok := fn.Node.(*ast.FuncDecl)
-		if !ok || fn.Skip != 0 || !fn.Small || fn.OneBody == 0 || d.Name.IsExported() || foreign[d.Name.Name] || strings.Contains(fn.Name, "[...]") {
+		if !ok || fn.Skip != 0 || !fn.Small || fn.OneBody == 0 || d.Name.IsExported() || foreign[d.Name.Name] ||
+			strings.Contains(fn.Name, "[...]") {
 			continue
 		}
 		if obj := f.Info.Defs[d.Name]; used[obj] > 0 && used[obj] == f.counted[obj] {

@@ -23,13 +23,15 @@ const (
 	SyncDeferAfter                 // likewise, in front of it, so that it runs behind it
 	SyncTry                        // a call that reports success: the probe runs if it succeeded
 	SyncErr                        // a call that returns an error: the probe runs if that is nil
-	SyncValue                      // a method value: [Pos, End) becomes the argument of a function that returns one with the probe in front
-	SyncValueAfter                 // likewise, the probe behind
-	ChanAfter                      // a channel operation, the probe behind the statement; the runtime knows the channel
-	ChanInside                     // likewise, the probe at the head of the body at Pos
-	ChanCond                       // likewise, the probe in the condition [Pos, End)
-	ChanCount                      // a select's default at Pos, which is only counted
-	ChanValue                      // a receive within an expression: [Pos, End) becomes a function's argument
+	// a method value: [Pos, End) becomes the argument of a function that returns one with the probe
+	// in front
+	SyncValue
+	SyncValueAfter // likewise, the probe behind
+	ChanAfter      // a channel operation, the probe behind the statement; the runtime knows the channel
+	ChanInside     // likewise, the probe at the head of the body at Pos
+	ChanCond       // likewise, the probe in the condition [Pos, End)
+	ChanCount      // a select's default at Pos, which is only counted
+	ChanValue      // a receive within an expression: [Pos, End) becomes a function's argument
 )
 
 // SyncObject is the kind of an operation's operand.
@@ -108,19 +110,22 @@ var syncOps = map[string]syncOp{
 	"Mutex.TryLock": {spec.OpTryLock, true, mutexQueue, SyncTry},
 	"RWMutex.Lock":  {spec.OpLock, true, mutexQueue, 0}, "RWMutex.Unlock": {spec.OpUnlock, false, mutexQueue, 0},
 	"RWMutex.RLock": {spec.OpRLock, true, readersQueue, 0}, "RWMutex.RUnlock": {spec.OpRUnlock, false, readersQueue, 0},
-	"RWMutex.TryLock": {spec.OpTryLock, true, mutexQueue, SyncTry}, "RWMutex.TryRLock": {spec.OpTryRLock, true, readersQueue, SyncTry},
-	"WaitGroup.Add": {spec.OpAdd, false, counterQueue, 0}, "WaitGroup.Go": {spec.OpAdd, false, counterQueue, 0},
+	"RWMutex.TryLock":  {spec.OpTryLock, true, mutexQueue, SyncTry},
+	"RWMutex.TryRLock": {spec.OpTryRLock, true, readersQueue, SyncTry},
+	"WaitGroup.Add":    {spec.OpAdd, false, counterQueue, 0}, "WaitGroup.Go": {spec.OpAdd, false, counterQueue, 0},
 	"WaitGroup.Done": {spec.OpDone, false, counterQueue, 0}, "WaitGroup.Wait": {spec.OpWait, true, counterQueue, 0},
 	"Cond.Wait": {spec.OpCondWait, true, noQueue, 0}, "Cond.Signal": {spec.OpSignal, false, noQueue, 0},
 	"Cond.Broadcast": {spec.OpBroadcast, false, noQueue, 0},
 	"Once.Do":        {spec.OpOnce, true, noQueue, 0},
 	"Locker.Lock":    {spec.OpLock, true, noQueue, 0}, "Locker.Unlock": {spec.OpUnlock, false, noQueue, 0},
-	"Weighted.Acquire": {spec.OpAcquire, true, amount, SyncErr}, "Weighted.TryAcquire": {spec.OpAcquire, true, amount, SyncTry},
-	"Weighted.Release": {spec.OpRelease, false, amount, 0},
+	"Weighted.Acquire":    {spec.OpAcquire, true, amount, SyncErr},
+	"Weighted.TryAcquire": {spec.OpAcquire, true, amount, SyncTry},
+	"Weighted.Release":    {spec.OpRelease, false, amount, 0},
 }
 
-// semaphores is the package whose own locks and channels are no objects of the program's: they are how its operations, which are seen where they are called,
-// wait. Who waits for a semaphore waits in them.
+// semaphores is the package whose own locks and channels are no objects of the program's: they are
+// how its operations, which are seen where they are called, wait. Who waits for a semaphore waits
+// in them.
 const semaphores = "golang.org/x/sync/semaphore"
 
 // operated are the packages that have the types.
@@ -158,7 +163,8 @@ func (f *finder) syncCall(c *ast.CallExpr) (*Sync, syncOp) {
 	return y, op
 }
 
-// measure finds the amount that an operation on a semaphore is about, and reports whether it can be told without computing it again.
+// measure finds the amount that an operation on a semaphore is about, and reports whether it can be
+// told without computing it again.
 func (f *finder) measure(y *Sync) bool {
 	e := y.Call.Args[len(y.Call.Args)-1]
 	if v := f.Info.Types[e].Value; v != nil {
@@ -325,14 +331,16 @@ func (p *placer) syncStmt(s ast.Stmt, e ast.Expr, inList bool) {
 	p.syncPoint(y, c.Lparen, op.op, name, p.weakName(y))
 }
 
-// syncGo skips an operation that a go statement does: it is another goroutine's, at an unknown time.
+// syncGo skips an operation that a go statement does: it is another goroutine's, at an unknown
+// time.
 func (p *placer) syncGo(s *ast.GoStmt) {
 	if y, op := p.syncCall(s.Call); y != nil && !op.tries() && p.Limits.has(Syncs) {
 		p.skipSync(y, op, s.Call.Pos(), MethodValue)
 	}
 }
 
-// deferredForm returns the form of a deferred operation. A probe behind the operation cannot jump to it.
+// deferredForm returns the form of a deferred operation. A probe behind the operation cannot jump
+// to it.
 func (f *finder) deferredForm(y *Sync, op syncOp) SyncForm {
 	switch {
 	case op.after:
@@ -343,7 +351,8 @@ func (f *finder) deferredForm(y *Sync, op syncOp) SyncForm {
 	return SyncInstead
 }
 
-// argless reports whether a function has neither parameters nor results, so that a probe can jump to it.
+// argless reports whether a function has neither parameters nor results, so that a probe can jump
+// to it.
 func (f *finder) argless(fun ast.Expr) bool {
 	t := f.Info.TypeOf(fun)
 	if t == nil {
@@ -387,7 +396,8 @@ func (p *placer) tryLock(c *ast.CallExpr) {
 }
 
 // methodUse makes a method value a sync point, unless a variable holds it that is only called: then
-// the calls are. The value of a wrapper has no probe, and the Lock of an interface may look at its stack.
+// the calls are. The value of a wrapper has no probe, and the Lock of an interface may look at its
+// stack.
 func (p *placer) methodUse(e *ast.SelectorExpr) {
 	y, op := p.syncMethod(e)
 	within := y == nil
@@ -408,8 +418,8 @@ func (p *placer) methodUse(e *ast.SelectorExpr) {
 	p.syncPoint(y, e.Sel.Pos(), op.op, p.syncName(y), p.weakName(y))
 }
 
-// skipSync skips an operation. The table of points has its place: readers must know that they do not
-// see all of the object's operations.
+// skipSync skips an operation. The table of points has its place: readers must know that they do
+// not see all of the object's operations.
 func (p *placer) skipSync(y *Sync, op syncOp, pos token.Pos, why SkipReason) {
 	p.skip(p.fn, pos, spec.PointSync, p.syncName(y), why)
 	if p.Limits.has(Syncs) {

@@ -6,16 +6,17 @@ import (
 	"slices"
 )
 
-// The body of a loop stands twice, too, in the text with probes, if its function may last: an activation
-// keeps the text that it began with, and may never return. So each iteration chooses by a level of
-// the loop's own. Loops that stand twice may lie within each other: an outer loop may take long for
-// an iteration.
+// The body of a loop stands twice, too, in the text with probes, if its function may last: an
+// activation keeps the text that it began with, and may never return. So each iteration chooses by
+// a level of the loop's own. Loops that stand twice may lie within each other: an outer loop may
+// take long for an iteration.
 //
-// A body may not stand twice if a copy would be something else, as for functions (see chooseBodies), or if
-// all that it does is to be seen: the operations on synchronization objects, and what it starts.
+// A body may not stand twice if a copy would be something else, as for functions (see
+// chooseBodies), or if all that it does is to be seen: the operations on synchronization objects,
+// and what it starts.
 
-// What probes cost, in increments: more for a call whose callee is told, for a loop in the body, and
-// what an iteration pays for the choice. A body that would save no more stands once.
+// What probes cost, in increments: more for a call whose callee is told, for a loop in the body,
+// and what an iteration pays for the choice. A body that would save no more stands once.
 const (
 	toldSteps = 2
 	loopSteps = 6

@@ -63,7 +63,8 @@ func (f *finder) wraps(body *ast.BlockStmt, recv types.Object) (w *wrapper) {
 			continue
 		}
 		y, op := f.syncCall(c)
-		if y == nil || y.method == nil || y.Object != Variable || y.indirect || y.Within != "" || y.Amount != nil || op.tries() {
+		if y == nil || y.method == nil || y.Object != Variable || y.indirect || y.Within != "" || y.Amount != nil ||
+			op.tries() {
 			continue
 		}
 		if path, ok := f.fieldPath(y.Operand, recv); ok {

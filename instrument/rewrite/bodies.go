@@ -22,9 +22,9 @@ import (
 // one holds, if nothing else decides: the text as it was is not apart from the entry.
 //
 // The text as it was stands last, at the top level, because there it means what it meant. In the
-// block labels get other names, since a function has one of each name, and := must not declare
-// the variables of the signature anew. The comment takes the lines back to where they were,
-// and stands at the beginning of a line, because the compiler does not tell columns beyond 255 apart.
+// block labels get other names, since a function has one of each name, and := must not declare the
+// variables of the signature anew. The comment takes the lines back to where they were, and stands
+// at the beginning of a line, because the compiler does not tell columns beyond 255 apart.
 //
 // A small procedure counts all entries in its slot, and those that go on with probes in a word:
 //
@@ -76,7 +76,8 @@ func (w *writer) bodies(fn *points.Func) {
 
 // levels begins the text with probes, by the n-th byte of @off, and that which counts.
 func (w *writer) levels(n int) string {
-	return w.expand(" if !(*(*@first)(@ptr(&@off[%[1]d])) == 0) { if !(*(*@second)(@ptr(&@off[%[1]d])) <= %[2]d) {", n, spec.ProcEntered)
+	return w.expand(" if !(*(*@first)(@ptr(&@off[%[1]d])) == 0) { if !(*(*@second)(@ptr(&@off[%[1]d])) <= %[2]d) {", n,
+		spec.ProcEntered)
 }
 
 // lineAt returns a comment, at the beginning of a line, that gives what follows the position of the

@@ -35,7 +35,8 @@ func NewNames(texts [][]byte) (n Names) {
 	for i := 1; occurs(n.Prefix); i++ {
 		n.Prefix = fmt.Sprintf("_qinst%d_", i)
 	}
-	// A letter of two bytes. A package that has all of them somewhere keeps what debuggers need not know.
+	// A letter of two bytes. A package that has all of them somewhere keeps what debuggers need not
+	// know.
 	n.Result = n.Prefix + "r"
 	for r := 'ʳ'; r < 0x800; r++ {
 		if name := string(r); unicode.IsLetter(r) && !occurs(name) {
@@ -138,7 +139,8 @@ func (w *writer) entry(fn *points.Func) {
 		if slices.ContainsFunc(fn.Loops, func(lp *points.Loop) bool { return lp.Deep }) {
 			exit = "exitall" // also of a loop of this kind that a return left
 		}
-		w.insert(at, " %s{ if @t := @enter(@base + %d); @t != 0 { defer @%s(@t) } };", w.reached(fn, fn.Point), fn.Point, exit)
+		w.insert(at, " %s{ if @t := @enter(@base + %d); @t != 0 { defer @%s(@t) } };", w.reached(fn, fn.Point),
+			fn.Point, exit)
 		return
 	}
 	point := fn.Point
@@ -177,8 +179,9 @@ func (w *writer) reached(fn *points.Func, point uint32) string {
 	return w.expand("if %s { %s } else if @off[%[3]d] == 0 ", counted, w.increment(fn, fmt.Sprint(point)), point)
 }
 
-// increment returns the statement that counts in line. With a call it has half as many nodes, so that more
-// functions may stand twice. Into a large function, which stands once, the compiler would not inline it.
+// increment returns the statement that counts in line. With a call it has half as many nodes, so
+// that more functions may stand twice. Into a large function, which stands once, the compiler would
+// not inline it.
 func (w *writer) increment(fn *points.Func, point string) string {
 	if fn.OneBody == 0 {
 		return "@inc(" + point + ")"
@@ -369,9 +372,9 @@ func (w *writer) counts(form countForm, list []uint32) string {
 	return w.expand("%s", strings.Join(all, form.sep))
 }
 
-// words numbers what has a word in ledgers: calls, for their callee, and loops and small procedures that
-// stand twice, for their iterations and activations. There are no more of them than points, and so never
-// words of another package's.
+// words numbers what has a word in ledgers: calls, for their callee, and loops and small procedures
+// that stand twice, for their iterations and activations. There are no more of them than points,
+// and so never words of another package's.
 func words(set *points.Set) map[uint32]int {
 	numbers := map[uint32]int{}
 	if set.InLine {
@@ -457,15 +460,16 @@ func (w *writer) posts(fn *points.Func) {
 		if p.Cond == nil {
 			w.insert(p.Body, " if @q%d != 0 { %s };", n, w.counting(fn, p.Points))
 		} else {
-			w.insert(p.Cond.Pos(), "(%s@q%d == 0 || %s) && (", w.unless(fn, p.Points), n, w.counts(asCondition, p.Points))
+			w.insert(p.Cond.Pos(), "(%s@q%d == 0 || %s) && (", w.unless(fn, p.Points), n,
+				w.counts(asCondition, p.Points))
 			w.insert(p.Cond.End(), ")")
 		}
 		w.insert(p.Body, " @q%d++;", n)
 	}
 }
 
-// declare declares a variable that is zero each time that control comes to start. No goto may jump over
-// the declaration: in a function with gotos it stands at home, the head of the function.
+// declare declares a variable that is zero each time that control comes to start. No goto may jump
+// over the declaration: in a function with gotos it stands at home, the head of the function.
 func (w *writer) declare(gotos bool, home, start token.Pos, name, typ, zero string) {
 	if !gotos {
 		w.insert(start, "var %[1]s %[2]s; _ = %[1]s; ", name, typ)

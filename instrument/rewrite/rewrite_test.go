@@ -82,7 +82,8 @@ func rewritten(t *testing.T, f txtar.File, limits points.Limits) string {
 		t.Fatal(err)
 	}
 	p, err := instrument.Load(&instrument.Source{
-		Path: "p", ImportPath: "p", Files: []string{name}, Lang: "go1.26", GOARCH: runtime.GOARCH, FileName: filepath.Base,
+		Path: "p", ImportPath: "p", Files: []string{name}, Lang: "go1.26", GOARCH: runtime.GOARCH,
+		FileName: filepath.Base,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +176,8 @@ func TestCallees(t *testing.T) {
 func TestWords(t *testing.T) {
 	t.Parallel()
 	const loops = 10
-	text := "package p\n\nfunc start(f func()) { go many(f) }\n\nfunc many(f func()) {\n" + strings.Repeat("\tfor range 10 { f() }\n", loops) + "}\n"
+	text := "package p\n\nfunc start(f func()) { go many(f) }\n\nfunc many(f func()) {\n" +
+		strings.Repeat("\tfor range 10 { f() }\n", loops) + "}\n"
 	of := map[uint32]int{}
 	for k, n := range wordsOf(t, text) {
 		if turns := k >= loops; turns != (n&spec.UnitWord != 0) {
@@ -201,7 +203,8 @@ func wordsOf(t *testing.T, text string) (list []uint32) {
 		t.Fatal(err)
 	}
 	p, err := instrument.Load(&instrument.Source{
-		Path: "p", ImportPath: "p", Files: []string{name}, Lang: "go1.26", GOARCH: runtime.GOARCH, FileName: filepath.Base,
+		Path: "p", ImportPath: "p", Files: []string{name}, Lang: "go1.26", GOARCH: runtime.GOARCH,
+		FileName: filepath.Base,
 	})
 	if err != nil {
 		t.Fatal(err)

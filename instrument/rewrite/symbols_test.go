@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Probes are functions of package runtime by their symbols, with names that are not exported: into these debuggers do not step.
+// Probes are functions of package runtime by their symbols, with names that are not exported: into
+// these debuggers do not step.
 func TestSymbols(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("table.go")

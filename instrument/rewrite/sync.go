@@ -63,8 +63,8 @@ func (w *writer) closeValues(fn *points.Func) {
 	}
 }
 
-// boundAt is the word of a method value that is the object's address: the first is that of the code. An
-// interface has two.
+// boundAt is the word of a method value that is the object's address: the first is that of the
+// code. An interface has two.
 func boundAt(y *points.Sync) int {
 	if y.Object == points.Interface {
 		return 2
@@ -72,7 +72,8 @@ func boundAt(y *points.Sync) int {
 	return 1
 }
 
-// queue returns the expression for the number that tells the runtime of others who wait, or of an amount.
+// queue returns the expression for the number that tells the runtime of others who wait, or of an
+// amount.
 func (w *writer) queue(y *points.Sync) string {
 	if y.Amount == nil {
 		return strconv.Itoa(y.Queue)
@@ -122,7 +123,8 @@ func (w *writer) syncCall(y *points.Sync) {
 	if y.Object == points.Channel {
 		w.delete(y.Call.Fun.Pos(), "close")
 		w.Replace(w.file.Offset(y.Call.Lparen), w.file.Offset(y.Call.Lparen)+1, w.expand(open, y.Point))
-		w.Replace(w.file.Offset(y.Call.Rparen), w.file.Offset(y.Call.Rparen)+1, w.expand("); %s%sclose(@p%d)%s }", before, deferred, y.Point, after))
+		w.Replace(w.file.Offset(y.Call.Rparen), w.file.Offset(y.Call.Rparen)+1,
+			w.expand("); %s%sclose(@p%d)%s }", before, deferred, y.Point, after))
 		return
 	}
 	w.insert(y.Operand.Pos(), "%s", w.expand(open, y.Point))
@@ -154,12 +156,14 @@ func (w *writer) instead(y *points.Sync) {
 	w.Replace(lparen, lparen+1, ",") // a line may end there
 }
 
-// operation returns the statement that records an operation, by a probe, the template of which has the
-// number of the point to be filled in. While such operations are only counted, they are in line: the
-// point's own level says so. A deferred one is counted when it is made, and so by its probe.
+// operation returns the statement that records an operation, by a probe, the template of which has
+// the number of the point to be filled in. While such operations are only counted, they are in
+// line: the point's own level says so. A deferred one is counted when it is made, and so by its
+// probe.
 func (w *writer) operation(y *points.Sync, probe string) string {
 	if w.set.InLine && y.InLine() {
-		probe = w.expand("if @off[%d] == %d { *@slot(%d)++ } else { ", len(w.set.Points)+int(y.Point), spec.ProcCounted, y.Point) + probe + " }"
+		probe = w.expand("if @off[%d] == %d { *@slot(%d)++ } else { ", len(w.set.Points)+int(y.Point), spec.ProcCounted,
+			y.Point) + probe + " }"
 	}
 	return w.expand("if @off[%d] == 0 { ", y.Point) + w.expand(probe, y.Point) + " }"
 }

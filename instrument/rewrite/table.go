@@ -47,7 +47,8 @@ func Added(pkg *types.Package, importPath string, set *points.Set, names Names) 
 	}
 	counted, imports, at, more := "if @off[n] == 0 { return @call(@base + n) }", "", "", ""
 	if set.InLine {
-		counted, imports, at, more = "if level != 0 { return @inc(@uptr(n)) }", `import @runtime "`+Accessor+`"`, "at", inLine
+		counted, imports, at, more = "if level != 0 { return @inc(@uptr(n)) }", `import @runtime "`+Accessor+`"`, "at",
+			inLine
 	}
 	return []byte(names.expand(`//go:build go1.21
 
@@ -211,7 +212,8 @@ func @told(word @uptr, point @u32, callee @uptr) @u32
 
 `
 
-// wordsOf returns the points that have a word in ledgers, in the order of the words, four bytes each.
+// wordsOf returns the points that have a word in ledgers, in the order of the words, four bytes
+// each.
 func wordsOf(set *points.Set) string {
 	var b []byte
 	for _, n := range slices.Sorted(maps.Keys(words(set))) {
@@ -292,7 +294,8 @@ func Table(importPath string, list []points.Point) ([]byte, error) {
 		ends = append(ends, p.End)
 	}
 	fields := spec.Records[spec.TagProbes-1].Fields[1:]
-	return sddf.AppendValues(nil, fields, importPath, intern.list, ids, kinds, names, owners, files, lines, flags, ops, representatives, loops, ends)
+	return sddf.AppendValues(nil, fields, importPath, intern.list, ids, kinds, names, owners, files, lines, flags, ops,
+		representatives, loops, ends)
 }
 
 type interner struct {

@@ -12,11 +12,12 @@ import (
 	"qinst.dev/runtime/inject"
 )
 
-// Code that counts in line needs the address of the running goroutine's ledger, and its exits that of
-// the profile stack: fields of the runtime's g. The functions that load them must be inlined, so the
-// compiler must see their bodies: in the export data of package runtime. Most packages do not import
-// that, the go command tells their compiler nothing about it, and it may be compiled later than they
-// are. They get the accessor, a package of the same name with those functions and nothing else.
+// Code that counts in line needs the address of the running goroutine's ledger, and its exits that
+// of the profile stack: fields of the runtime's g. The functions that load them must be inlined, so
+// the compiler must see their bodies: in the export data of package runtime. Most packages do not
+// import that, the go command tells their compiler nothing about it, and it may be compiled later
+// than they are. They get the accessor, a package of the same name with those functions and nothing
+// else.
 
 // accessor is a package that copies of the runtime's QinstAt and QinstDepth are imported from.
 // References to the functions go by the linker's names, which the runtime's have, too. No field is

@@ -42,8 +42,10 @@ func compilePackage(t *testing.T, text, cfg, script string) (object []byte, said
 		t.Fatal(err)
 	}
 	tool := filepath.Join(dir, "compile")
-	script = "#!/bin/sh\ncompile() { " + strings.TrimSpace(string(tools)) + "/compile \"$@\" || exit 2; }\nOUT=" + dir + "/out.a\n" + script + "\n"
-	for name, text := range map[string]string{tool: script, filepath.Join(dir, "p.go"): text, filepath.Join(dir, "cfg"): cfg} {
+	script = "#!/bin/sh\ncompile() { " + strings.TrimSpace(string(tools)) + "/compile \"$@\" || exit 2; }\nOUT=" + dir +
+		"/out.a\n" + script + "\n"
+	for name, text := range map[string]string{tool: script, filepath.Join(dir, "p.go"): text,
+		filepath.Join(dir, "cfg"): cfg} {
 		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +54,8 @@ func compilePackage(t *testing.T, text, cfg, script string) (object []byte, said
 	p := &process{env: func(name string) string {
 		return map[string]string{"GOARCH": runtime.GOARCH, "GOOS": runtime.GOOS}[name]
 	}, stdout: &stdout, stderr: &stderr}
-	c, err := parseCommand([]string{tool, "-o", filepath.Join(dir, "out.a"), "-p", "p", "-lang=go1.26", "-pack", "-importcfg", filepath.Join(dir, "cfg"), filepath.Join(dir, "p.go")})
+	c, err := parseCommand([]string{tool, "-o", filepath.Join(dir, "out.a"), "-p", "p", "-lang=go1.26", "-pack",
+		"-importcfg", filepath.Join(dir, "cfg"), filepath.Join(dir, "p.go")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +95,10 @@ func TestAccessor(t *testing.T) {
 	for _, c := range []struct{ name, script, said string }{
 		{"compiled", compile, ""},
 		{"another object format", compile + "; [ ! -f $OUT ] || sed -i s/go120ld/go999ld/ $OUT", more},
-		{"no accessor", `case "$*" in *qinst_accessor.go*) echo no such flag; exit 2;; esac; ` + compile, more + "compiling the accessor: exit status 2: no such flag"},
-		{"not with the accessor", `case "$*" in *qinst_accessor.cfg*) echo no such file; exit 2;; esac; ` + compile, more + "exit status 2: no such file"},
+		{"no accessor", `case "$*" in *qinst_accessor.go*) echo no such flag; exit 2;; esac; ` + compile,
+			more + "compiling the accessor: exit status 2: no such flag"},
+		{"not with the accessor", `case "$*" in *qinst_accessor.cfg*) echo no such file; exit 2;; esac; ` + compile,
+			more + "exit status 2: no such file"},
 	} {
 		object, said := compilePackage(t, callsOften, "", c.script)
 		if !strings.Contains(said, c.said) || c.said == "" && said != "" || strings.Count(said, "\n") > 1 {

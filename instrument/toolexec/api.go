@@ -17,7 +17,8 @@ import (
 // programs talk to the tool; ok reports whether it is.
 func bringToLife(c *command, path string) (ok bool, err error) {
 	if to := api.Moved[path]; to != "" {
-		return true, fmt.Errorf("package %s: found an import of its old path, expected %s: change the import, and %s", path, to, requires(to, toolVersion()))
+		return true, fmt.Errorf("package %s: found an import of its old path, expected %s: change the import, and %s",
+			path, to, requires(to, toolVersion()))
 	}
 	folder, ok := api.Folders[path]
 	if !ok {
@@ -51,14 +52,16 @@ func checkAPI(path, inert string, text []byte, version string) error {
 	case err != nil:
 		return err
 	case theirs < ours:
-		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: the package is %s", path, theirs, ours, older(path, version))
+		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: the package is %s",
+			path, theirs, ours, older(path, version))
 	case theirs > ours:
 		return fmt.Errorf("package %s: found version %d of what it asks of the tool, expected %d: this qinst (%s) is older than the package; run: %s", path, theirs, ours, version, installs(version))
 	}
 	return nil
 }
 
-// installs is the command that builds a newer qinst. One from a clone has no version that go install could name.
+// installs is the command that builds a newer qinst. One from a clone has no version that go
+// install could name.
 func installs(version string) string {
 	if version == "(devel)" {
 		return "go install ./cmd/qinst (in its clone, brought up to date)"
@@ -104,7 +107,8 @@ func apiOf(name string, text []byte) (int, error) {
 	return 0, nil
 }
 
-// toolVersion is the version of the module that this tool was built from, "(devel)" if that was a clone.
+// toolVersion is the version of the module that this tool was built from, "(devel)" if that was a
+// clone.
 func toolVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {

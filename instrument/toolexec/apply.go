@@ -11,11 +11,12 @@ import (
 	"strings"
 )
 
-// without matches the file's line of procedures that are left out. A list over several lines is its author's to change.
+// without matches the file's line of procedures that are left out. A list over several lines is its
+// author's to change.
 var without = regexp.MustCompile(`(?m)^without[ \t]*=[ \t]*\[[^\]\n]*(\.\.\.\][^\]\n]*)*\][ \t]*$`)
 
-// LeaveOut adds procedures to those that the configuration file for dir leaves out by name, and returns its path. It makes
-// the file beside go.mod if there is none.
+// LeaveOut adds procedures to those that the configuration file for dir leaves out by name, and
+// returns its path. It makes the file beside go.mod if there is none.
 func LeaveOut(dir string, names []string) (file string, err error) {
 	if file = findConfig(dir); file == "" {
 		if file, err = newConfig(dir); err != nil {
@@ -45,7 +46,8 @@ func LeaveOut(dir string, names []string) (file string, err error) {
 	case old != nil:
 		text = slices.Concat(text[:old[0]], []byte(line), text[old[1]:])
 	case s.File != nil && len(s.File.Without) > 0:
-		return "", fmt.Errorf("%s: found without over several lines, expected one line; add %s", file, quotedNames(names))
+		return "", fmt.Errorf("%s: found without over several lines, expected one line; add %s", file,
+			quotedNames(names))
 	default: // keys stand in front of tables
 		text = append([]byte(line+"\n"), text...)
 	}

@@ -28,7 +28,8 @@ func TestLeaveOut(t *testing.T) {
 		after  string
 	}{
 		{"", []string{"m.f", "m.(*T).g"}, "without = [\"m.f\", \"m.(*T).g\"]\n"},
-		{"depth = 1\nwithout = [\"m.F[...]\", \"m.f\"]\n[run]\nbudget = \"5%\"\n", []string{"m.f", "m.G[...]"}, "depth = 1\nwithout = [\"m.F[...]\", \"m.f\", \"m.G[...]\"]\n[run]\nbudget = \"5%\"\n"},
+		{"depth = 1\nwithout = [\"m.F[...]\", \"m.f\"]\n[run]\nbudget = \"5%\"\n", []string{"m.f", "m.G[...]"},
+			"depth = 1\nwithout = [\"m.F[...]\", \"m.f\", \"m.G[...]\"]\n[run]\nbudget = \"5%\"\n"},
 		{"[run]\nbudget = \"5%\"\n", []string{"m.f"}, "without = [\"m.f\"]\n[run]\nbudget = \"5%\"\n"},
 	} {
 		if err := os.Remove(file); c.before != "" || err == nil {

@@ -33,7 +33,8 @@ func parseCommand(args []string) (*command, error) {
 
 // valueFlags are the flags whose value the go command passes as a separate argument. One of them,
 // or a flag without a value, is the last before the files.
-var valueFlags = []string{"o", "p", "trimpath", "importcfg", "embedcfg", "asmhdr", "symabis", "buildid", "goversion", "D", "I"}
+var valueFlags = []string{"o", "p", "trimpath", "importcfg", "embedcfg", "asmhdr", "symabis", "buildid", "goversion",
+	"D", "I"}
 
 // countFlags returns the index of the first file. It cannot go by the names of files, because an
 // overlay may give them any name.

@@ -38,7 +38,8 @@ func TestCountFlags(t *testing.T) {
 func TestFlag(t *testing.T) {
 	t.Parallel()
 	c := &command{flags: strings.Fields("-o out.a -p=main --lang=go1.21 --trimpath to -std -p=last -race=false")}
-	for name, want := range map[string]string{"o": "out.a", "p": "last", "lang": "go1.21", "trimpath": "to", "importcfg": "", "out.a": ""} {
+	for name, want := range map[string]string{"o": "out.a", "p": "last", "lang": "go1.21", "trimpath": "to",
+		"importcfg": "", "out.a": ""} {
 		if got := c.flag(name); got != want {
 			t.Errorf("-%s is %q, expected %q", name, got, want)
 		}
@@ -100,7 +101,8 @@ func TestParseCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.flags) != 5 || !slices.Equal(c.files, []string{"a.go", "b\nc.go"}) || c.objdir() != "dir" || c.flag("p") != "main" {
+	if len(c.flags) != 5 || !slices.Equal(c.files, []string{"a.go", "b\nc.go"}) || c.objdir() != "dir" ||
+		c.flag("p") != "main" {
 		t.Errorf("found flags %q and files %q", c.flags, c.files)
 	}
 	if _, err := parseCommand([]string{"compile", "@" + name + ".missing"}); err == nil {

@@ -81,7 +81,8 @@ func (p *process) probed(c *command, pkg *instrument.Package, set *points.Set) (
 
 // prepare writes the files with probes, and returns the command that compiles them. standIn is not
 // empty if that command compiles with another package runtime.
-func (p *process) prepare(c *command, pkg *instrument.Package, set *points.Set) (with *command, files []string, standIn string, err error) {
+func (p *process) prepare(c *command, pkg *instrument.Package, set *points.Set) (with *command, files []string,
+	standIn string, err error) {
 	if files, err = p.rewrite(c, pkg, set); err != nil {
 		return nil, nil, "", err
 	}
@@ -211,7 +212,8 @@ func (p *process) source(c *command, path, importPath string) (*instrument.Sourc
 	}
 	return &instrument.Source{
 		Path: path, ImportPath: importPath,
-		Files: c.files, ImportCfg: c.flag("importcfg"), Lang: c.flag("lang"), GOARCH: p.env("GOARCH"), Assembly: c.flag("symabis") != "",
+		Files: c.files, ImportCfg: c.flag("importcfg"), Lang: c.flag("lang"), GOARCH: p.env("GOARCH"),
+		Assembly: c.flag("symabis") != "",
 		FileName: func(name string) string { return binaryName(name, dir, c.flag("trimpath")) },
 	}, nil
 }
@@ -318,7 +320,8 @@ func verdicts(r io.Reader) (said []byte, enough bool) {
 	for {
 		line, err := lines.ReadBytes('\n')
 		switch {
-		case bytes.Contains(line, []byte("inline ")), bytes.Contains(line, []byte(": inlining call to ")), bytes.Contains(line, []byte(" considered 'big'")):
+		case bytes.Contains(line, []byte("inline ")), bytes.Contains(line, []byte(": inlining call to ")),
+			bytes.Contains(line, []byte(" considered 'big'")):
 			said = append(said, line...)
 		case bytes.Contains(line, []byte(" escapes to heap in ")), bytes.Contains(line, []byte(" leaks to ")):
 			return said, true

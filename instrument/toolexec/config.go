@@ -50,7 +50,8 @@ func (s Selection) WithFile(dir string) (Selection, error) {
 		values []string
 	}{
 		{"include", c.Include}, {"exclude", c.Exclude}, {"kinds", c.Kinds},
-		{"size", []string{strconv.Itoa(c.Size)}}, {"small", []string{strconv.Itoa(c.Small)}}, {"depth", []string{strconv.Itoa(c.Depth)}},
+		{"size", []string{strconv.Itoa(c.Size)}}, {"small", []string{strconv.Itoa(c.Small)}},
+		{"depth", []string{strconv.Itoa(c.Depth)}},
 		{"without", c.Without}, {"factors", c.Factors}, {"prune", []string{beside(name, c.Prune)}},
 	} {
 		if !meta.IsDefined(set.key) {

@@ -12,10 +12,11 @@ import (
 	"strings"
 )
 
-// The go command finds compiled packages by what the compiler says of itself, which is the same for all packages. If the
-// selection were in that, each new one would compile the standard library again. A compiler flag can be given to some packages
-// only. So [Selection.Marked] asks the go command to pass the packages that a selection may change a flag with its hash, the
-// mark, which the wrapper takes out again.
+// The go command finds compiled packages by what the compiler says of itself, which is the same for
+// all packages. If the selection were in that, each new one would compile the standard library
+// again. A compiler flag can be given to some packages only. So [Selection.Marked] asks the go
+// command to pass the packages that a selection may change a flag with its hash, the mark, which
+// the wrapper takes out again.
 
 // markFlag begins the compiler's flag that carries a mark.
 const markFlag = "-qinst="
@@ -26,9 +27,9 @@ const noPackage = "qinst.invalid/none"
 // usualMark is that of a selection that is the usual one for a program: no package has it.
 const usualMark = "usual"
 
-// Marked returns s with a mark, and the flags of the go command that give it to packages. user are the flags that the user
-// gave, which come behind them. packages are all that the build has, none if that is not known: patterns that match none of
-// them make no difference.
+// Marked returns s with a mark, and the flags of the go command that give it to packages. user are
+// the flags that the user gave, which come behind them. packages are all that the build has, none
+// if that is not known: patterns that match none of them make no difference.
 func (s Selection) Marked(user, packages []string) (Selection, []string) {
 	usual, key := Selection{Then: s.Then}, s.matching(packages).key()
 	if key == usual.key() {
@@ -44,7 +45,8 @@ func (s Selection) Marked(user, packages []string) (Selection, []string) {
 		}
 		flags = append(flags, "-gcflags="+p+"="+markFlag+s.Mark)
 	}
-	// The last of these flags is in the program's build information, from which [process.link] takes it.
+	// The last of these flags is in the program's build information, from which [process.link]
+	// takes it.
 	flags = append(flags, "-gcflags="+noPackage+"="+markFlag+s.Mark)
 	for i := 0; i < len(user); i++ {
 		flag := user[i]
@@ -67,7 +69,8 @@ func (s Selection) matching(packages []string) Selection {
 		return s
 	}
 	idle := func(pattern string) bool {
-		return pattern != "std" && !slices.ContainsFunc(packages, func(path string) bool { return match(pattern, path, Unknown) })
+		return pattern != "std" && !slices.ContainsFunc(packages,
+			func(path string) bool { return match(pattern, path, Unknown) })
 	}
 	without := func(list []string) []string { return slices.DeleteFunc(slices.Clone(list), idle) }
 	s.Include, s.Exclude = without(s.Include), without(s.Exclude)
@@ -94,7 +97,8 @@ func (c *command) takeMark() (mark string) {
 	return mark
 }
 
-// unmarked returns the linker's arguments with a file of imports whose build information has no mark: a program may print it.
+// unmarked returns the linker's arguments with a file of imports whose build information has no
+// mark: a program may print it.
 func unmarked(args []string, mark string) ([]string, error) {
 	i := slices.Index(args, "-importcfg") + 1
 	if mark == "" || mark == usualMark || i == 0 || i == len(args) {
@@ -124,7 +128,8 @@ func unmarked(args []string, mark string) ([]string, error) {
 	return args, os.WriteFile(args[i], []byte(strings.Join(lines, "\n")), 0o666)
 }
 
-// infoEdge is the length of what is on both sides of build information, so that it can be found in a program.
+// infoEdge is the length of what is on both sides of build information, so that it can be found in
+// a program.
 const infoEdge = 16
 
 func withoutMark(data, mark string) (string, error) {

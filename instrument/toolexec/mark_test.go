@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// The mark reaches what a selection may change, and the user's flags hold for the packages that they held for.
+// The mark reaches what a selection may change, and the user's flags hold for the packages that
+// they held for.
 func TestMarked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -21,8 +22,10 @@ func TestMarked(t *testing.T) {
 		{nil, "-v -gcflags=-N", "-v -gcflags=-N"},
 		{[]string{"-then=other x"}, "-v", "-v"},
 		{[]string{"-kinds=proc"}, "-v -tags a", "-gcflags=all=M -gcflags=std= -gcflags=none=M -v -tags a"},
-		{[]string{"-include=net/...,all,m.org/x"}, "", "-gcflags=all=M -gcflags=std= -gcflags=net/...=M -gcflags=std=M -gcflags=m.org/x=M -gcflags=none=M"},
-		{[]string{"-size=9"}, "--gcflags=net=-N|-l -gcflags -m -x -gcflags=", "-gcflags=all=M -gcflags=std= -gcflags=none=M -gcflags=net=-N|-l|M -gcflags=-m|M -x -gcflags=M"},
+		{[]string{"-include=net/...,all,m.org/x"}, "",
+			"-gcflags=all=M -gcflags=std= -gcflags=net/...=M -gcflags=std=M -gcflags=m.org/x=M -gcflags=none=M"},
+		{[]string{"-size=9"}, "--gcflags=net=-N|-l -gcflags -m -x -gcflags=",
+			"-gcflags=all=M -gcflags=std= -gcflags=none=M -gcflags=net=-N|-l|M -gcflags=-m|M -x -gcflags=M"},
 	} {
 		sel, _, err := ParseSelection(c.own)
 		if err != nil {
@@ -45,7 +48,8 @@ func TestMarked(t *testing.T) {
 	}
 }
 
-// Other selections have other marks. Those that select the same of a program's packages have the same.
+// Other selections have other marks. Those that select the same of a program's packages have the
+// same.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	mark := func(own string, file *Selection) string {
@@ -75,7 +79,8 @@ func TestMarks(t *testing.T) {
 		{"-kinds=proc", "-kinds=proc", &Selection{Exclude: []string{"b.org/y"}}, false},
 	} {
 		if a, b := mark(c.one, nil), mark(c.other, c.file); a == "" || b == "" || (a == b) != c.same {
-			t.Errorf("%q and %q over %v have the marks %q and %q, expected the same: %v", c.one, c.other, c.file, a, b, c.same)
+			t.Errorf("%q and %q over %v have the marks %q and %q, expected the same: %v", c.one, c.other, c.file, a, b,
+				c.same)
 		}
 	}
 	if m := mark("-include=c.org/z", &usual); m != usualMark {
@@ -105,7 +110,8 @@ func TestUnmarked(t *testing.T) {
 		"net=-N -l " + markFlag + "M":       "net=-N -l",
 		"-d=ssa/check/on " + markFlag + "M": "-d=ssa/check/on",
 	} {
-		info := debug.BuildInfo{Path: "p", Settings: []debug.BuildSetting{{Key: "-compiler", Value: "gc"}, {Key: "-gcflags", Value: given}, {Key: "CGO_ENABLED", Value: "1"}}}
+		info := debug.BuildInfo{Path: "p", Settings: []debug.BuildSetting{{Key: "-compiler", Value: "gc"},
+			{Key: "-gcflags", Value: given}, {Key: "CGO_ENABLED", Value: "1"}}}
 		cfg := filepath.Join(t.TempDir(), "importcfg.link")
 		text := "packagefile p=/p.a\nmodinfo " + strconv.Quote(edge+info.String()+edge) + "\n"
 		if err := os.WriteFile(cfg, []byte(text), 0o666); err != nil {
@@ -120,7 +126,8 @@ func TestUnmarked(t *testing.T) {
 			info.Settings = slices.Delete(info.Settings, 1, 2)
 		}
 		got, err := os.ReadFile(args[4])
-		if expected := "packagefile p=/p.a\nmodinfo " + strconv.Quote(edge+info.String()+edge) + "\n"; err != nil || string(got) != expected {
+		if expected := "packagefile p=/p.a\nmodinfo " + strconv.Quote(edge+info.String()+edge) + "\n"; err != nil ||
+			string(got) != expected {
 			t.Errorf("%q: found\n%s, %v, expected\n%s", given, got, err, expected)
 		}
 	}

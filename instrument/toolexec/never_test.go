@@ -36,7 +36,10 @@ func TestNever(t *testing.T) {
 	known := goList(t, "std", api.Module+"/...")
 	for _, p := range never {
 		dir, tree := strings.CutSuffix(p, "/...")
-		if !slices.ContainsFunc(known, func(k string) bool { return k == dir || tree && strings.HasPrefix(k, dir+"/") }) {
+		if !slices.ContainsFunc(known, func(k string) bool {
+			return k == dir || tree &&
+				strings.HasPrefix(k, dir+"/")
+		}) {
 			t.Errorf("the list never has %s, which is no package of this Go", p)
 		}
 	}

@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// tellLong says, when package runtime is compiled, why the build takes long: all that imports it is compiled, too. What this
-// process writes the go command would keep with the package, and say again at each build; hence it goes to the go command's
-// own terminal, if that has one. The command qinst has told it already.
+// tellLong says, when package runtime is compiled, why the build takes long: all that imports it is
+// compiled, too. What this process writes the go command would keep with the package, and say again
+// at each build; hence it goes to the go command's own terminal, if that has one. The command qinst
+// has told it already.
 func (p *process) tellLong() {
 	parent := os.Getppid()
 	self, err := os.Readlink("/proc/self/exe")

@@ -54,7 +54,8 @@ func originOf(dir, importPath string, env func(string) string) Origin {
 }
 
 func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+
+		string(filepath.Separator))
 }
 
 // sourceDir is the directory of the package's source: that of the first file that

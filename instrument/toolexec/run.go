@@ -77,7 +77,8 @@ func toolName(path string) string { return strings.TrimSuffix(filepath.Base(path
 // replace runs a command line in this process's place, through the next wrapper if there is one.
 func (p *process) replace(args []string) error { return replace(slices.Concat(p.sel.Then, args)) }
 
-// answer returns what a tool says of itself, through the next wrapper if there is one: its changes are in the answer.
+// answer returns what a tool says of itself, through the next wrapper if there is one: its changes
+// are in the answer.
 func (p *process) answer(args []string) ([]byte, error) {
 	args = slices.Concat(p.sel.Then, args)
 	cmd := exec.Command(args[0], args[1:]...)
@@ -115,15 +116,17 @@ func (p *process) link(args []string) error {
 		_, err = io.WriteString(p.stdout, toolID(string(line), []byte(p.sel.Settings+" "+held), Selection{}))
 		return err
 	}
-	return p.replace(slices.Insert(slices.Clone(args), 1, "-X=runtime.qinstDefaults="+p.sel.Settings, "-X=runtime.qinstHeldFirst="+held))
+	return p.replace(slices.Insert(slices.Clone(args), 1, "-X=runtime.qinstDefaults="+p.sel.Settings,
+		"-X=runtime.qinstHeldFirst="+held))
 }
 
-// withFini names a library's function that is to be called when the program that has loaded it ends; see the runtime's qinst_fini. Both
-// GNU's linkers and LLVM's know the option. It takes the place of the C library's function, which does nothing, and not of one
-// that the user has named.
+// withFini names a library's function that is to be called when the program that has loaded it
+// ends; see the runtime's qinst_fini. Both GNU's linkers and LLVM's know the option. It takes the
+// place of the C library's function, which does nothing, and not of one that the user has named.
 func withFini(args []string) []string {
 	const flags = "-extldflags"
-	if !slices.Contains(args, "-buildmode=c-shared") || slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "-fini") }) {
+	if !slices.Contains(args, "-buildmode=c-shared") ||
+		slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "-fini") }) {
 		return args
 	}
 	args = slices.Clone(args)
@@ -165,11 +168,12 @@ func (p *process) version(args []string) error {
 	return err
 }
 
-// readable returns an error if a compiler, by what it says of itself, is of a later line of releases than own, the go
-// command that built this program. What it exports cannot be read then.
+// readable returns an error if a compiler, by what it says of itself, is of a later line of
+// releases than own, the go command that built this program. What it exports cannot be read then.
 func readable(line, own string) error {
 	for _, word := range strings.Fields(line) {
-		if theirs := version.Lang(word); theirs != "" && version.IsValid(own) && version.Compare(theirs, version.Lang(own)) > 0 {
+		if theirs := version.Lang(word); theirs != "" && version.IsValid(own) &&
+			version.Compare(theirs, version.Lang(own)) > 0 {
 			return fmt.Errorf("this qinst was built by %s and cannot read what the compiler of %s writes; build it again with that release: %s", own, word, installs(toolVersion()))
 		}
 	}

@@ -13,9 +13,9 @@ import (
 )
 
 // Selection selects the code to be instrumented. By default that is all code in the main module's
-// packages, and in those that [points.Synchronizes]. Include and Exclude hold import path patterns as the go command understands them,
-// "std" and "all" among them. If patterns of both in one selection match a package, exclusion
-// wins.
+// packages, and in those that [points.Synchronizes]. Include and Exclude hold import path patterns
+// as the go command understands them, "std" and "all" among them. If patterns of both in one
+// selection match a package, exclusion wins.
 type Selection struct {
 	Include, Exclude []string
 	points.Limits
@@ -23,10 +23,12 @@ type Selection struct {
 	// Prune is a trace. Procedures that rate control held in that run are held from the start.
 	Prune string
 
-	// Then is the beginning of a command line that runs tools instead of the go command: another wrapper's.
+	// Then is the beginning of a command line that runs tools instead of the go command: another
+	// wrapper's.
 	Then []string
 
-	// Mark, if there is one, is passed to the compilation of all packages that the selection may change: see [Selection.Marked].
+	// Mark, if there is one, is passed to the compilation of all packages that the selection may
+	// change: see [Selection.Marked].
 	Mark string
 
 	// File is the selection of qinst.toml, which applies where the other fields are not set.
@@ -37,7 +39,8 @@ type Selection struct {
 }
 
 // selectionFlags are qinst's own flags.
-var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "without", "factors", "prune", "then", "mark"}
+var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "without", "factors", "prune",
+	"then", "mark"}
 
 // ParseSelection takes qinst's own flags off the front of args.
 func ParseSelection(args []string) (Selection, []string, error) {
@@ -251,7 +254,8 @@ func (s Selection) Patterns() bool {
 	return len(s.Include)+len(s.Exclude) > 0 || s.File != nil && len(s.File.Include)+len(s.File.Exclude) > 0
 }
 
-// included returns the patterns by which packages are included, on the command line and in the file.
+// included returns the patterns by which packages are included, on the command line and in the
+// file.
 func (s Selection) included() []string {
 	if s.File == nil {
 		return s.Include
@@ -259,8 +263,8 @@ func (s Selection) included() []string {
 	return slices.Concat(s.Include, s.File.Include)
 }
 
-// Std returns the patterns by which the selection includes packages of the standard library, if it does: those that name no
-// module, and all.
+// Std returns the patterns by which the selection includes packages of the standard library, if it
+// does: those that name no module, and all.
 func (s Selection) Std() (list []string) {
 	for _, p := range s.included() {
 		first, _, _ := strings.Cut(p, "/")
@@ -294,7 +298,8 @@ func match(pattern, path string, from Origin) bool {
 // runtime and its own dependencies must not call probes.
 func Never(importPath string) bool {
 	for _, p := range never {
-		if dir, tree := strings.CutSuffix(p, "/..."); importPath == dir || tree && strings.HasPrefix(importPath, dir+"/") {
+		if dir, tree := strings.CutSuffix(p, "/..."); importPath == dir || tree &&
+			strings.HasPrefix(importPath, dir+"/") {
 			return true
 		}
 	}

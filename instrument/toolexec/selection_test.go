@@ -126,7 +126,8 @@ func TestKey(t *testing.T) {
 	if same := key("-exclude=fmt", "-include=a.b/...", "-include=std,std", "-prune=x.sddf"); same != one {
 		t.Errorf("found %s and %s, expected the same", one, same)
 	}
-	for _, other := range []string{key("-include=std", "-exclude=fmt"), key("-exclude=std,a.b/...", "-include=fmt"), key("-include=std,a.b/...", "-exclude=fmt", "-then=sh x")} {
+	for _, other := range []string{key("-include=std", "-exclude=fmt"), key("-exclude=std,a.b/...", "-include=fmt"),
+		key("-include=std,a.b/...", "-exclude=fmt", "-then=sh x")} {
 		if other == one {
 			t.Errorf("found %s for two selections", one)
 		}

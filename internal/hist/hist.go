@@ -77,7 +77,8 @@ func (h *Histogram) count(i int, n int64) {
 }
 
 // Percentile is the time that so many of 100 times do not exceed: of n times that of the rank
-// (n-1)*percent/100, counted from 0 and rounded down. It is 0 if there are none. percent is 0 to 100.
+// (n-1)*percent/100, counted from 0 and rounded down. It is 0 if there are none. percent is 0 to
+// 100.
 func (h *Histogram) Percentile(percent int64) int64 {
 	if h.n == 0 {
 		return 0

@@ -21,7 +21,8 @@ func of(times []int64) *hist.Histogram {
 
 // draw returns times of all magnitudes, so many that some histograms keep them and some do not.
 func draw(t *rapid.T, label string) []int64 {
-	n := rapid.OneOf(rapid.IntRange(0, 20), rapid.IntRange(hist.Exact-2, hist.Exact+2), rapid.IntRange(0, 3*hist.Exact)).Draw(t, label)
+	n := rapid.OneOf(rapid.IntRange(0, 20), rapid.IntRange(hist.Exact-2, hist.Exact+2),
+		rapid.IntRange(0, 3*hist.Exact)).Draw(t, label)
 	top := rapid.IntRange(0, 62).Draw(t, label+" bits")
 	seed := rapid.Uint64().Draw(t, label+" seed")
 	times := make([]int64, n)
@@ -73,7 +74,8 @@ func TestMerge(t *testing.T) {
 		}
 		for name, h := range map[string]*hist.Histogram{"a with b": ab, "b with a": ba} {
 			if h.Count() != all.Count() || h.Total() != all.Total() || h.Max() != all.Max() {
-				t.Errorf("%s: %d times, %d ns, at most %d; expected %d, %d, %d", name, h.Count(), h.Total(), h.Max(), all.Count(), all.Total(), all.Max())
+				t.Errorf("%s: %d times, %d ns, at most %d; expected %d, %d, %d", name, h.Count(), h.Total(), h.Max(),
+					all.Count(), all.Total(), all.Max())
 			}
 			for percent := range int64(101) {
 				if got, want := h.Percentile(percent), all.Percentile(percent); got != want {

@@ -41,8 +41,8 @@ func (r *Runner) Go(verb string, v Variant) error {
 	return attached(cmd)
 }
 
-// Packages returns the import paths of all packages that a build of this variant has. It is empty where the go command
-// does not say.
+// Packages returns the import paths of all packages that a build of this variant has. It is empty
+// where the go command does not say.
 func (v Variant) Packages() []string {
 	v.Wrapper = nil // it makes no difference
 	v.Flags = append(slices.Clone(v.Flags), "-deps", "-test", "-f={{.ImportPath}}")
@@ -53,8 +53,8 @@ func (v Variant) Packages() []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
-// Imports lists the import paths in the packages that the arguments name and in those below them, whether or not they can be
-// found.
+// Imports lists the import paths in the packages that the arguments name and in those below them,
+// whether or not they can be found.
 func (v Variant) Imports() []string {
 	v.Wrapper = nil
 	v.Flags = append(slices.Clone(v.Flags), "-e", "-deps", "-test", `-f={{join .Imports "\n"}}`)
@@ -62,8 +62,9 @@ func (v Variant) Imports() []string {
 	return strings.Fields(string(out))
 }
 
-// Stale reports whether the go command has to compile one of the packages for this variant: its cache has none that was
-// built with the same tools and flags. It is false where the go command does not say.
+// Stale reports whether the go command has to compile one of the packages for this variant: its
+// cache has none that was built with the same tools and flags. It is false where the go command
+// does not say.
 func (v Variant) Stale(packages []string) bool {
 	v.Flags = append(slices.Clone(v.Flags), "-f={{.Stale}}")
 	v.Args = packages

@@ -20,10 +20,11 @@ var ends struct {
 	until     time.Time // programs that were asked to end may take so long
 }
 
-// EndBySignals makes the first interrupt, or request to terminate, end this process by exit, also while it reads a long
-// trace and looks at no context. What is temporary is removed before. An operation that returns by itself has the time for
-// it, and for the programs that it has started: contexts of [Signals] end by the same signal. While a program runs that
-// signals are left to, it decides. The second signal ends the process at once.
+// EndBySignals makes the first interrupt, or request to terminate, end this process by exit, also
+// while it reads a long trace and looks at no context. What is temporary is removed before. An
+// operation that returns by itself has the time for it, and for the programs that it has started:
+// contexts of [Signals] end by the same signal. While a program runs that signals are left to, it
+// decides. The second signal ends the process at once.
 func EndBySignals(exit func(status int)) { ends.once.Do(func() { endBySignals(exit) }) }
 
 func endBySignals(exit func(status int)) {

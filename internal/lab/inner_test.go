@@ -14,10 +14,13 @@ func TestCommand(t *testing.T) {
 		want []string
 	}{
 		{Variant{Args: []string{"."}}, []string{"build", "."}},
-		{Variant{Dir: "d", Flags: []string{"-race"}, Args: []string{"./p"}}, []string{"build", "-C", "d", "-race", "./p"}},
-		{Variant{Dir: "d", Wrapper: []string{"/bin/qinst", "-size=3"}, Flags: []string{"-v"}, Args: []string{"a.go", "b.go"}},
+		{Variant{Dir: "d", Flags: []string{"-race"}, Args: []string{"./p"}},
+			[]string{"build", "-C", "d", "-race", "./p"}},
+		{Variant{Dir: "d", Wrapper: []string{"/bin/qinst", "-size=3"}, Flags: []string{"-v"},
+			Args: []string{"a.go", "b.go"}},
 			[]string{"build", "-C", "d", "-toolexec", "/bin/qinst -size=3", "-v", "a.go", "b.go"}},
-		{Variant{Wrapper: []string{"/my tools/qinst", "-include=a"}}, []string{"build", "-toolexec", `"/my tools/qinst" -include=a`}},
+		{Variant{Wrapper: []string{"/my tools/qinst", "-include=a"}},
+			[]string{"build", "-toolexec", `"/my tools/qinst" -include=a`}},
 		{Variant{Wrapper: []string{`/the "best"/qinst`}}, []string{"build", "-toolexec", `'/the "best"/qinst'`}},
 	} {
 		if got := c.v.command("build"); !slices.Equal(got, c.want) {
@@ -44,7 +47,8 @@ func TestTerminal(t *testing.T) {
 	p.clear()
 	p.clear()
 	const clear = "\r\x1b[K"
-	if got, want := screen.String(), "qinst: run 1"+clear+"qinst: run 2"+clear+"oh\nno\nqinst: run 3"+clear; got != want {
+	if got, want := screen.String(), "qinst: run 1"+clear+"qinst: run 2"+clear+"oh\nno\nqinst: run 3"+
+		clear; got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
 	if p.before(nil) != nil {

@@ -27,7 +27,8 @@ type Job struct {
 	Collect bool          // its output is kept in the result, and not passed on
 	Limit   time.Duration // it may take no longer; 0: as long as it likes
 
-	// Load, if there is one, is done while the program runs, which is then asked to end. How it does that is no error.
+	// Load, if there is one, is done while the program runs, which is then asked to end. How it
+	// does that is no error.
 	Load func(ctx context.Context) error
 }
 
@@ -53,7 +54,8 @@ func (r *Runner) Pass(j Job, trace string) error {
 func (r *Runner) do(ctx context.Context, j Job, trace string, p *progress) (res Result, err error) {
 	if j.Limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, j.Limit, fmt.Errorf("found it running after %v, expected it to end", j.Limit))
+		ctx, cancel = context.WithTimeoutCause(ctx, j.Limit,
+			fmt.Errorf("found it running after %v, expected it to end", j.Limit))
 		defer cancel()
 	}
 	cmd := command(ctx, j.Program, j.Args...)
@@ -86,7 +88,8 @@ func (r *Runner) do(ctx context.Context, j Job, trace string, p *progress) (res 
 	return res, err
 }
 
-// Input is what a run of an experiment reads: the standard input from its start, if it is a file. A pipe can be read only once, and a terminal is the user's.
+// Input is what a run of an experiment reads: the standard input from its start, if it is a file. A
+// pipe can be read only once, and a terminal is the user's.
 func (r *Runner) Input() (io.Reader, error) {
 	f, ok := r.Stdin.(*os.File)
 	if !ok {
@@ -99,8 +102,8 @@ func (r *Runner) Input() (io.Reader, error) {
 	return f, err
 }
 
-// serve waits until the work that accompanies the program is done, and asks the program to end. If either of them
-// fails the other one ends, because then nothing of the run is of use.
+// serve waits until the work that accompanies the program is done, and asks the program to end. If
+// either of them fails the other one ends, because then nothing of the run is of use.
 func (j *Job) serve(ctx context.Context, cmd *exec.Cmd) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

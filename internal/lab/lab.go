@@ -26,7 +26,9 @@ import (
 
 // Runner starts processes. It must end only processes that it started, by their ids.
 type Runner struct {
-	Stdin          io.Reader // for the user's own commands: go commands, and programs that are passed through; a file for each run of an experiment, too
+	// for the user's own commands: go commands, and programs that are passed through; a file for
+	// each run of an experiment, too
+	Stdin          io.Reader
 	Stdout, Stderr io.Writer // for the processes; progress goes to Stderr, too
 }
 

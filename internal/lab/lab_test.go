@@ -106,24 +106,29 @@ func TestRounds(t *testing.T) {
 	}{
 		"one": {lab.Plan{Rounds: 2, Cases: []lab.Case{{Name: "a", Job: with("mode=count", job("trace", "settings"))}}},
 			[]string{"a 0: QINST=mode=count, ", "a 1: QINST=mode=count, "}},
-		"off": {lab.Plan{Rounds: 1, Cases: []lab.Case{{Name: "a", Job: job("trace")}, {Name: "off", Job: without(with("mode=off", job("trace", "settings")))}}},
+		"off": {lab.Plan{Rounds: 1, Cases: []lab.Case{{Name: "a", Job: job("trace")},
+			{Name: "off", Job: without(with("mode=off", job("trace", "settings")))}}},
 			[]string{"a 0: ", "off 0: QINST=mode=off "}},
 		"turns": {lab.Plan{Rounds: 2, Traces: kept, Cases: []lab.Case{
 			{Name: "a", Job: with("", job("trace", "settings"))},
 			{Name: "plain", Job: plain(with("mode=off", job("settings")))},
-			{Name: "b", Job: with("budget=off,main.*=count", job("trace", "settings")), Prepare: func(round int, j *lab.Job) error {
-				j.Env = append(j.Env, fmt.Sprint("MORE=", round))
-				return nil
-			}},
-		}}, []string{"a 0: QINST= ", "plain 0: QINST= ", "b 0: QINST=budget=off,main.*=count, 0", "a 1: QINST= ", "plain 1: QINST= ", "b 1: QINST=budget=off,main.*=count, 1"}},
+			{Name: "b", Job: with("budget=off,main.*=count", job("trace", "settings")),
+				Prepare: func(round int, j *lab.Job) error {
+					j.Env = append(j.Env, fmt.Sprint("MORE=", round))
+					return nil
+				}},
+		}}, []string{"a 0: QINST= ", "plain 0: QINST= ", "b 0: QINST=budget=off,main.*=count, 0", "a 1: QINST= ",
+			"plain 1: QINST= ", "b 1: QINST=budget=off,main.*=count, 1"}},
 	} {
 		var got, traces []string
 		err := (&lab.Runner{}).Run(t.Context(), c.plan, func(res lab.Result) error {
-			got = append(got, fmt.Sprintf("%s %d: %s", res.Case, res.Round, strings.TrimSuffix(string(res.Stdout), "\n")))
+			got = append(got, fmt.Sprintf("%s %d: %s", res.Case, res.Round,
+				strings.TrimSuffix(string(res.Stdout), "\n")))
 			if res.Trace != "" {
 				if n := len(traces); n > 0 && c.plan.Traces == "" {
 					if _, err := os.Stat(traces[n-1]); err == nil {
-						t.Errorf("%s: %s is still there, expected it to go when it had been looked at", name, traces[n-1])
+						t.Errorf("%s: %s is still there, expected it to go when it had been looked at", name,
+							traces[n-1])
 					}
 				}
 				traces = append(traces, res.Trace)
@@ -170,13 +175,20 @@ func TestErrors(t *testing.T) {
 		signal syscall.Signal
 		runs   int // that were looked at
 	}{
-		"fine":       {cases: fails(job("trace")), rounds: 2, runs: 4},
-		"status":     {cases: fails(job("trace", "status=3")), rounds: 2, want: "bad, run 2 of 4: exit status 3", status: 3, runs: 1},
-		"signal":     {cases: fails(job("die")), rounds: 1, want: "bad, run 2 of 2: signal: killed", status: -1, signal: syscall.SIGKILL, runs: 1},
-		"complaint":  {cases: fails(with("", job("complain=why", "status=1"))), rounds: 1, want: "bad, run 2 of 2: exit status 1\nwhy", status: 1, runs: 1},
-		"no trace":   {cases: fails(job()), rounds: 1, want: "bad, run 2 of 2: " + os.Args[0] + " left no trace: expected a program that was built with -toolexec qinst", runs: 1},
-		"limit":      {cases: fails(limited), rounds: 1, want: "bad, run 2 of 2: found it running after 200ms, expected it to end", runs: 1},
-		"no program": {cases: fails(lab.Job{Program: "/none"}), rounds: 1, want: "bad, run 2 of 2: fork/exec /none: no such file or directory", runs: 1},
+		"fine": {cases: fails(job("trace")), rounds: 2, runs: 4},
+		"status": {cases: fails(job("trace", "status=3")), rounds: 2, want: "bad, run 2 of 4: exit status 3",
+			status: 3, runs: 1},
+		"signal": {cases: fails(job("die")), rounds: 1, want: "bad, run 2 of 2: signal: killed", status: -1,
+			signal: syscall.SIGKILL, runs: 1},
+		"complaint": {cases: fails(with("", job("complain=why", "status=1"))), rounds: 1,
+			want: "bad, run 2 of 2: exit status 1\nwhy", status: 1, runs: 1},
+		"no trace": {cases: fails(job()), rounds: 1,
+			want: "bad, run 2 of 2: " + os.Args[0] +
+				" left no trace: expected a program that was built with -toolexec qinst", runs: 1},
+		"limit": {cases: fails(limited), rounds: 1,
+			want: "bad, run 2 of 2: found it running after 200ms, expected it to end", runs: 1},
+		"no program": {cases: fails(lab.Job{Program: "/none"}), rounds: 1,
+			want: "bad, run 2 of 2: fork/exec /none: no such file or directory", runs: 1},
 		"prepare": {cases: []lab.Case{{Name: "bad", Prepare: func(int, *lab.Job) error { return broken }}}, rounds: 1,
 			want: "bad, run 1 of 1: broken"},
 		"no rounds": {cases: fails(job("trace")), want: "found a plan of 0 rounds of 2 programs, expected one or more of both"},
@@ -185,7 +197,8 @@ func TestErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			runs := 0
-			err := (&lab.Runner{}).Run(t.Context(), lab.Plan{Rounds: c.rounds, Cases: c.cases}, func(lab.Result) error { runs++; return nil })
+			err := (&lab.Runner{}).Run(t.Context(), lab.Plan{Rounds: c.rounds, Cases: c.cases},
+				func(lab.Result) error { runs++; return nil })
 			if got := fmt.Sprint(err); got != c.want && (c.want != "" || err != nil) {
 				t.Errorf("found %q, expected %q", got, c.want)
 			}
@@ -243,10 +256,11 @@ func TestStop(t *testing.T) {
 		done := make(chan error)
 		go func() {
 			j := job(append(args, "trace", "sleep="+filepath.Join(pids, "pid"))...)
-			done <- (&lab.Runner{}).Run(ctx, lab.Plan{Rounds: 3, Cases: []lab.Case{{Name: "a", Job: j}}}, func(lab.Result) error {
-				t.Error("a run that was stopped has a result")
-				return nil
-			})
+			done <- (&lab.Runner{}).Run(ctx, lab.Plan{Rounds: 3, Cases: []lab.Case{{Name: "a", Job: j}}},
+				func(lab.Result) error {
+					t.Error("a run that was stopped has a result")
+					return nil
+				})
 		}()
 		pid, err := strconv.Atoi(await(t, filepath.Join(pids, "pid")))
 		if err != nil {
@@ -300,7 +314,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// One signal ends a command that looks at no context, and removes what is temporary. A second one is not needed.
+// One signal ends a command that looks at no context, and removes what is temporary. A second one
+// is not needed.
 func TestEndBySignals(t *testing.T) {
 	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
@@ -359,7 +374,8 @@ func TestLoad(t *testing.T) {
 	wait := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	j.Args, j.Load = []string{"status=3"}, wait
 	plan.Cases[0].Job = j
-	if err := (&lab.Runner{}).Run(t.Context(), plan, func(lab.Result) error { return nil }); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+	if err := (&lab.Runner{}).Run(t.Context(), plan, func(lab.Result) error { return nil }); err == nil ||
+		!strings.Contains(err.Error(), "exit status 3") {
 		t.Errorf("%v, expected that the program failed before the load was done", err)
 	}
 	broken := errors.New("a wrong answer")
@@ -394,7 +410,9 @@ func TestInput(t *testing.T) {
 		want string
 	}{{in, "all of it\nall of it\n"}, {pipe, "\n\n"}, {strings.NewReader("x"), "\n\n"}, {nil, "\n\n"}} {
 		var out strings.Builder
-		err := (&lab.Runner{Stdin: c.in, Stdout: &out}).Run(t.Context(), lab.Plan{Rounds: 2, Cases: []lab.Case{{Name: "a", Job: plain(job("read"))}}}, func(lab.Result) error { return nil })
+		err := (&lab.Runner{Stdin: c.in, Stdout: &out}).Run(t.Context(),
+			lab.Plan{Rounds: 2, Cases: []lab.Case{{Name: "a", Job: plain(job("read"))}}},
+			func(lab.Result) error { return nil })
 		if err != nil || out.String() != c.want {
 			t.Errorf("%T: found %q, %v, expected %q", c.in, out.String(), err, c.want)
 		}
@@ -423,7 +441,8 @@ func TestProgress(t *testing.T) {
 	t.Parallel()
 	var out, talk strings.Builder
 	r := &lab.Runner{Stdin: strings.NewReader("not for experiments"), Stdout: &out, Stderr: &talk}
-	err := r.Run(t.Context(), lab.Plan{Rounds: 2, Cases: []lab.Case{{Name: "a", Job: plain(job("say=1"))}, {Name: "b", Job: plain(job("complain=2"))}}},
+	err := r.Run(t.Context(), lab.Plan{Rounds: 2, Cases: []lab.Case{{Name: "a", Job: plain(job("say=1"))},
+		{Name: "b", Job: plain(job("complain=2"))}}},
 		func(lab.Result) error { return nil })
 	want := "qinst: run 1 of 4: a\nqinst: run 2 of 4: b\n2\nqinst: run 3 of 4: a\nqinst: run 4 of 4: b\n2\n"
 	if err != nil || out.String() != "1\n1\n" || talk.String() != want {

@@ -28,12 +28,13 @@ type Case struct {
 	Prepare func(round int, j *Job) error
 }
 
-// Run runs a plan, and shows each run's result to the function each. It stops at the first error: of
-// a program that fails, of one with probes that leaves no trace, of each, and of the context. No
+// Run runs a plan, and shows each run's result to the function each. It stops at the first error:
+// of a program that fails, of one with probes that leaves no trace, of each, and of the context. No
 // process is left then, nor a trace that was not to stay.
 func (r *Runner) Run(ctx context.Context, plan Plan, each func(Result) error) error {
 	if plan.Rounds < 1 || len(plan.Cases) == 0 {
-		return fmt.Errorf("found a plan of %d rounds of %d programs, expected one or more of both", plan.Rounds, len(plan.Cases))
+		return fmt.Errorf("found a plan of %d rounds of %d programs, expected one or more of both", plan.Rounds,
+			len(plan.Cases))
 	}
 	temporary, err := MkdirTemp(plan.Traces, "qinst-lab-")
 	if err != nil {
@@ -78,7 +79,8 @@ func (r *Runner) Once(ctx context.Context, name string, j Job, each func(Result)
 }
 
 // turn is one run of a case.
-func (r *Runner) turn(ctx context.Context, c Case, round int, trace string, p *progress, each func(Result) error) error {
+func (r *Runner) turn(ctx context.Context, c Case, round int, trace string, p *progress,
+	each func(Result) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

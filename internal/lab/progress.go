@@ -66,7 +66,8 @@ func say(w io.Writer, format string, args ...any) {
 	}
 }
 
-// Terminal reports whether people read along: w is a device for characters, and not the one that nobody reads.
+// Terminal reports whether people read along: w is a device for characters, and not the one that
+// nobody reads.
 func Terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {

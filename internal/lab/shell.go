@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Shell runs a command of the shell, and returns its output. None of the processes that it starts outlives the context.
+// Shell runs a command of the shell, and returns its output. None of the processes that it starts
+// outlives the context.
 func Shell(ctx context.Context, command string) (output []byte, err error) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	together(cmd)

@@ -4,5 +4,6 @@ package lab
 
 import "os/exec"
 
-// together needs groups of processes, which this system does not have: only the command itself ends with the context.
+// together needs groups of processes, which this system does not have: only the command itself ends
+// with the context.
 func together(*exec.Cmd) {}

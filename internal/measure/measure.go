@@ -35,7 +35,8 @@ func Time[T ~int64](ns T) string {
 	return fmt.Sprintf("%.2f%s", x, unit)
 }
 
-// Percent returns a part of a whole; "-" if there is no whole. What is ten times a whole is no part of it, and its number tells nothing.
+// Percent returns a part of a whole; "-" if there is no whole. What is ten times a whole is no part
+// of it, and its number tells nothing.
 func Percent(part, whole int64) string {
 	switch {
 	case whole <= 0:
@@ -79,7 +80,8 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.4g GiB", x)
 }
 
-// Bar is a bar of up to width characters, whatever the numbers are: they may come from a file that makes no sense.
+// Bar is a bar of up to width characters, whatever the numbers are: they may come from a file that
+// makes no sense.
 func Bar(part, whole int64, width int) string {
 	switch {
 	case whole <= 0 || part <= 0:
@@ -106,9 +108,9 @@ func Short(name string, width int) string {
 	return "..." + string(r[len(r)-width+3:])
 }
 
-// Visible returns a text from a trace as it may be shown. Programs choose names: a terminal takes some characters for
-// commands, others hide text or turn it around, and a line break would let a name pass for a line of the report.
-// They are shown as Go writes them in a string.
+// Visible returns a text from a trace as it may be shown. Programs choose names: a terminal takes
+// some characters for commands, others hide text or turn it around, and a line break would let a
+// name pass for a line of the report. They are shown as Go writes them in a string.
 func Visible(s string) string {
 	if !strings.ContainsFunc(s, hidden) && utf8.ValidString(s) {
 		return s

@@ -9,8 +9,9 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// Find returns the one of a list of names that a text means. The text may be a name as any table shows it, short or with a mark
-// before it, or its end. A name wins that is meant more exactly than others. what says of what the names are, for the error.
+// Find returns the one of a list of names that a text means. The text may be a name as any table
+// shows it, short or with a mark before it, or its end. A name wins that is meant more exactly than
+// others. what says of what the names are, for the error.
 func Find(text, what string, list []string) (string, error) {
 	for _, means := range manners {
 		switch found := meant(text, list, means); len(found) {
@@ -19,7 +20,8 @@ func Find(text, what string, list []string) (string, error) {
 		case 1:
 			return found[0], nil
 		default:
-			return "", fmt.Errorf("found %q, which may be any of %s; expected more of the name of one %s", text, some(found), what)
+			return "", fmt.Errorf("found %q, which may be any of %s; expected more of the name of one %s", text,
+				some(found), what)
 		}
 	}
 	if len(list) == 0 {
@@ -58,7 +60,8 @@ func unmarked(text string) string {
 	return text
 }
 
-// placed reports whether a name is that of a wait, "time.Sleep in main.f", and a text only of the procedure in which it is.
+// placed reports whether a name is that of a wait, "time.Sleep in main.f", and a text only of the
+// procedure in which it is.
 func placed(name, text string) bool {
 	return strings.Contains(name, " in ") && !strings.Contains(unmarked(text), " in ")
 }
@@ -68,7 +71,8 @@ func bare(name string) string { return declared.Replace(name) }
 
 var declared = strings.NewReplacer("(*", "", ")", "", "[...]", "")
 
-// ends reports whether a name ends in a text: anywhere if the text is one that a table has cut, else where a part of the name begins.
+// ends reports whether a name ends in a text: anywhere if the text is one that a table has cut,
+// else where a part of the name begins.
 func ends(name, text string) bool {
 	if end, cut := strings.CutPrefix(text, "..."); cut && end != "" {
 		return strings.HasSuffix(name, end)
@@ -128,8 +132,9 @@ func (c *Choice) Known(as map[string]string) *Choice {
 	return c
 }
 
-// In returns the choice among some names. A text that is one of them means that one, if it has characters that expressions
-// have: "main.(*T).m" would choose others, or none. Otherwise it is an expression if that matches any, or else means one name as [Find] has it.
+// In returns the choice among some names. A text that is one of them means that one, if it has
+// characters that expressions have: "main.(*T).m" would choose others, or none. Otherwise it is an
+// expression if that matches any, or else means one name as [Find] has it.
 func (c *Choice) In(what string, list []string) (*Choice, error) {
 	if c.name != "" {
 		return c, nil
@@ -165,7 +170,8 @@ func some(list []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// Nearest is the name that was probably meant by a text that means none, "" if all differ by more than a third of its letters.
+// Nearest is the name that was probably meant by a text that means none, "" if all differ by more
+// than a third of its letters.
 func Nearest(text string, list []string) string {
 	near := nearest(text, list)
 	if len(near) == 0 {
@@ -188,7 +194,8 @@ func nearest(text string, list []string) []string {
 	all := make([]near, 0, len(list))
 	for _, name := range list {
 		whole := strings.ToLower(bare(name))
-		all = append(all, near{name, min(distance(text, whole), 1+distance(text, last(whole)), 1+distance(last(text), last(whole)))})
+		all = append(all, near{name, min(distance(text, whole), 1+distance(text, last(whole)),
+			1+distance(last(text), last(whole)))})
 	}
 	slices.SortStableFunc(all, func(a, b near) int {
 		if a.far != b.far {

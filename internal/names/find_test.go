@@ -10,7 +10,8 @@ import (
 
 var some = []string{
 	"main.main", "main.main.func1", "main.parse", "main.(*Cache[...]).Get", "main.(*Cache[...]).mu",
-	"example.com/a/server.(*Peer).Flush", "example.com/a/client.(*Peer).Flush", "example.com/a/client.(*Peer).FlushAll", "main.main: range 4", "main.\x1bescaped",
+	"example.com/a/server.(*Peer).Flush", "example.com/a/client.(*Peer).Flush", "example.com/a/client.(*Peer).FlushAll",
+	"main.main: range 4", "main.\x1bescaped",
 	"example.com/a/very/long/path/that/tables/do/not/show.(*WithALongName).AndALongMethod",
 }
 
@@ -47,12 +48,15 @@ func TestFind(t *testing.T) {
 		}
 	}
 	in := []string{"example.com/a/client.(*Peer).run", "sync.Mutex.Lock in example.com/a/client.(*Peer).run"}
-	for text, want := range map[string]string{"go client.(*Peer).run": in[0], "sync.Mutex.Lock in example.com/a/client.(*Peer).run": in[1], "...exLock in example.com/a/client.(*Peer).run": ""} {
+	for text, want := range map[string]string{"go client.(*Peer).run": in[0],
+		"sync.Mutex.Lock in example.com/a/client.(*Peer).run": in[1],
+		"...exLock in example.com/a/client.(*Peer).run":       ""} {
 		if got, _ := names.Find(text, "part of the program", in); got != want {
 			t.Errorf("%q means %q, expected %q", text, got, want)
 		}
 	}
-	if _, err := names.Find("x", "channel", nil); err == nil || !strings.Contains(err.Error(), "of which the trace has none") {
+	if _, err := names.Find("x", "channel", nil); err == nil ||
+		!strings.Contains(err.Error(), "of which the trace has none") {
 		t.Errorf("among no names: %v", err)
 	}
 }

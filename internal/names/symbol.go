@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// Of is the name of a linker symbol of a function or variable, as the source has it. The linker writes some characters
-// of a package's path as %xx, "gopkg.in/yaml%2ev3", and the type arguments of a generic function as it compiled them,
-// "F[go.shape.int]". Both would let one procedure have two names, because probes know neither.
+// Of is the name of a linker symbol of a function or variable, as the source has it. The linker
+// writes some characters of a package's path as %xx, "gopkg.in/yaml%2ev3", and the type arguments
+// of a generic function as it compiled them, "F[go.shape.int]". Both would let one procedure have
+// two names, because probes know neither.
 func Of(symbol string) string {
 	if strings.HasPrefix(symbol, "[") || strings.HasPrefix(symbol, "type:") || strings.HasPrefix(symbol, "go:") {
 		return symbol // no function: made by the compiler from types, or by an analysis
@@ -27,11 +28,12 @@ func Of(symbol string) string {
 // selects begins the name of a select, which has the names of its channels.
 const selects = "select("
 
-// compiled ends the names of functions that the compiler makes: of the bodies of ranges over functions, of values of methods, and of go and defer
-// statements whose calls have arguments.
+// compiled ends the names of functions that the compiler makes: of the bodies of ranges over
+// functions, of values of methods, and of go and defer statements whose calls have arguments.
 var compiled = regexp.MustCompile(`(-range[0-9]+)+$|-fm$|\.(go|defer)wrap[0-9]+$`)
 
-// Procedure is the name of the procedure in whose text a function is, if the compiler has made it: the body of a range over a function is a loop's.
+// Procedure is the name of the procedure in whose text a function is, if the compiler has made it:
+// the body of a range over a function is a loop's.
 func Procedure(name string) string {
 	if !strings.Contains(name, "-range") && !strings.HasSuffix(name, "-fm") && !strings.Contains(name, "wrap") {
 		return name
@@ -51,8 +53,9 @@ func Plain(symbol string) string {
 // PathOf is the import path of a symbol's package, "" if it has none.
 func PathOf(symbol string) string { return unescape(PackageOf(symbol)) }
 
-// PackageOf is the path of a symbol's package as the symbol has it: up to the first dot behind the last slash that is not
-// within brackets. Of a name it is the path only if no dot is in the path's last element: see [Paths].
+// PackageOf is the path of a symbol's package as the symbol has it: up to the first dot behind the
+// last slash that is not within brackets. Of a name it is the path only if no dot is in the path's
+// last element: see [Paths].
 func PackageOf(symbol string) string {
 	head := symbol
 	if i := strings.IndexAny(symbol, "[({ "); i >= 0 {
@@ -66,7 +69,8 @@ func PackageOf(symbol string) string {
 	return head[:slash+dot]
 }
 
-// Paths are the import paths that have a dot in their last element. Names of what is in them do not tell where the path ends.
+// Paths are the import paths that have a dot in their last element. Names of what is in them do not
+// tell where the path ends.
 type Paths map[string]bool
 
 // Add notes the path of a symbol's package.

@@ -7,8 +7,10 @@ import (
 )
 
 func TestProcedure(t *testing.T) {
-	for name, want := range map[string]string{"main.f-range1": "main.f", "main.f-range1-range2": "main.f", "main.f-range1.func1": "main.f-range1.func1", "main.f": "main.f",
-		"main.(*T).m-fm": "main.(*T).m", "main.f.gowrap2": "main.f", "main.f.func1.deferwrap1": "main.f.func1", "main.wrap1": "main.wrap1", "main.f.gowrap2.func1": "main.f.gowrap2.func1"} {
+	for name, want := range map[string]string{"main.f-range1": "main.f", "main.f-range1-range2": "main.f",
+		"main.f-range1.func1": "main.f-range1.func1", "main.f": "main.f",
+		"main.(*T).m-fm": "main.(*T).m", "main.f.gowrap2": "main.f", "main.f.func1.deferwrap1": "main.f.func1",
+		"main.wrap1": "main.wrap1", "main.f.gowrap2.func1": "main.f.gowrap2.func1"} {
 		if got := names.Procedure(name); got != want {
 			t.Errorf("%s is in %s, expected %s", name, got, want)
 		}
@@ -22,11 +24,14 @@ func TestOf(t *testing.T) {
 		{"net/http.(*conn).serve", "net/http.(*conn).serve", "net/http"},
 		{"main.(*Cache[go.shape.int,go.shape.string]).Get", "main.(*Cache[...]).Get", "main"},
 		{"main.(*Cache[...]).Get", "main.(*Cache[...]).Get", "main"},
-		{"example.com/a/b.Map[go.shape.struct { F [2]int },example.com/c%2ed.E].func1", "example.com/a/b.Map[...].func1", "example.com/a/b"},
+		{"example.com/a/b.Map[go.shape.struct { F [2]int },example.com/c%2ed.E].func1",
+			"example.com/a/b.Map[...].func1", "example.com/a/b"},
 		{"gopkg.in/yaml%2ev3.Unmarshal", "gopkg.in/yaml.v3.Unmarshal", "gopkg.in/yaml.v3"},
-		{"github.com/nats-io/nats%2ego.(*Conn).readLoop-range1", "github.com/nats-io/nats.go.(*Conn).readLoop-range1", "github.com/nats-io/nats.go"},
+		{"github.com/nats-io/nats%2ego.(*Conn).readLoop-range1", "github.com/nats-io/nats.go.(*Conn).readLoop-range1",
+			"github.com/nats-io/nats.go"},
 		{"example.com/100%25.f", "example.com/100%.f", "example.com/100%"},
-		{"select(github.com/nats-io/nats%2ego.(*Conn).newRequest.mch, time.(*Timer).C, gopkg.in/a%2eb.C[...].c)", "select(github.com/nats-io/nats.go.(*Conn).newRequest.mch, time.(*Timer).C, gopkg.in/a.b.C[...].c)", ""},
+		{"select(github.com/nats-io/nats%2ego.(*Conn).newRequest.mch, time.(*Timer).C, gopkg.in/a%2eb.C[...].c)",
+			"select(github.com/nats-io/nats.go.(*Conn).newRequest.mch, time.(*Timer).C, gopkg.in/a.b.C[...].c)", ""},
 		{"main.f%2e", "main.f%2e", "main"},
 		{"type:.eq.[2]string", "type:.eq.[2]string", ""},
 		{"goexit", "goexit", ""},

@@ -43,10 +43,12 @@ func TestDecisions(t *testing.T) {
 		}
 		m := head.FindStringSubmatch(text)
 		if m == nil {
-			t.Errorf("%s: found %q, expected a numbered title, status, date and the decision", name, text[:min(len(text), 120)])
+			t.Errorf("%s: found %q, expected a numbered title, status, date and the decision", name,
+				text[:min(len(text), 120)])
 			continue
 		}
-		if was := numbers[m[1]]; was != "" || !strings.HasPrefix(filepath.Base(name), strings.Repeat("0", 4-len(m[1]))+m[1]+"-") {
+		if was := numbers[m[1]]; was != "" || !strings.HasPrefix(filepath.Base(name),
+			strings.Repeat("0", 4-len(m[1]))+m[1]+"-") {
 			t.Errorf("%s: number %s is not its own (%s)", name, m[1], was)
 		}
 		numbers[m[1]] = name

@@ -16,7 +16,8 @@ import (
 
 // ordered are the packages whose files have an order, too: no file uses, however indirectly, one
 // that uses it. So whoever reads a file has to know those below it, and no others.
-var ordered = []string{"analysis/profile", "analysis/steps", "analysis/predict", "analysis/correct", "analysis/critpath", "report", "analysis/delays"}
+var ordered = []string{"analysis/profile", "analysis/steps", "analysis/predict", "analysis/correct",
+	"analysis/critpath", "report", "analysis/delays"}
 
 func TestFileOrder(t *testing.T) {
 	t.Parallel()

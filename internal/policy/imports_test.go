@@ -1,5 +1,5 @@
-// Package policy tests what holds for the whole tree: who may import whom (docs/ARCHITECTURE.md), what modules require, what
-// documents promise about themselves.
+// Package policy tests what holds for the whole tree: who may import whom (docs/ARCHITECTURE.md),
+// what modules require, what documents promise about themselves.
 package policy
 
 import (
@@ -19,14 +19,15 @@ import (
 // root is that of the repository.
 const root = "../.."
 
-// importOrder is the import order of the modules. "a < b" means that b may import a, and all that a may import; lists are
-// separated by commas. What is below internal is named from there. Packages of other modules stand in it where they may be
-// imported from; the standard library may be imported from everywhere. NONE is no package: what is compiled into package
-// runtime, or into programs, must stay a leaf.
+// importOrder is the import order of the modules. "a < b" means that b may import a, and all that a
+// may import; lists are separated by commas. What is below internal is named from there. Packages
+// of other modules stand in it where they may be imported from; the standard library may be
+// imported from everywhere. NONE is no package: what is compiled into package runtime, or into
+// programs, must stay a leaf.
 //
-// What reads never imports what instruments, and what instruments nothing that reads: they meet
-// in the format. An analysis imports trace and the replay, never another analysis; but for the path with its weights, and corrections, which
-// are those of runs that are computed.
+// What reads never imports what instruments, and what instruments nothing that reads: they meet in
+// the format. An analysis imports trace and the replay, never another analysis; but for the path
+// with its weights, and corrections, which are those of runs that are computed.
 const importOrder = `
 	NONE < instrument/internal/goobj, sddf/spec, ratecontrol, runtime/settings, runtime/edit, progen, measure, hist, lab, extensions/qinst;
 	measure < names;
@@ -257,13 +258,15 @@ var linked = map[string][]string{
 	"qinst.dev/sddf":             {"qinst.dev/sddf", "qinst.dev/sddf/spec"},
 	"qinst.dev/extensions":       {"qinst.dev/extensions", "qinst.dev/sddf", "qinst.dev/sddf/spec"},
 	"qinst.dev/extensions/qinst": {"qinst.dev/extensions/qinst"},
-	"qinst.dev/extensions/debug": {"qinst.dev/extensions/debug", "qinst.dev/extensions/qinst", "qinst.dev/sddf", "qinst.dev/sddf/spec"},
+	"qinst.dev/extensions/debug": {"qinst.dev/extensions/debug", "qinst.dev/extensions/qinst", "qinst.dev/sddf",
+		"qinst.dev/sddf/spec"},
 }
 
 func TestLinked(t *testing.T) {
 	t.Parallel()
 	for pkg, want := range linked {
-		out, err := exec.Command("go", "list", "-deps", "-f", `{{if not .Standard}}{{.ImportPath}}{{end}}`, pkg).Output()
+		out, err := exec.Command("go", "list", "-deps", "-f", `{{if not .Standard}}{{.ImportPath}}{{end}}`,
+			pkg).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,8 +278,8 @@ func TestLinked(t *testing.T) {
 	}
 }
 
-// program writes a module beside this one that requires and replaces so, and a main that imports packages. What is returned
-// runs the go command there.
+// program writes a module beside this one that requires and replaces so, and a main that imports
+// packages. What is returned runs the go command there.
 func program(t *testing.T, requires string, imports ...string) func(args ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -284,7 +287,8 @@ func program(t *testing.T, requires string, imports ...string) func(args ...stri
 	for _, path := range imports {
 		main += fmt.Sprintf("import _ %q\n", path)
 	}
-	for name, text := range map[string]string{"go.mod": "module example.com/prog\n\ngo 1.23.0\n\n" + requires, "main.go": main + "\nfunc main() {}\n"} {
+	for name, text := range map[string]string{"go.mod": "module example.com/prog\n\ngo 1.23.0\n\n" + requires,
+		"main.go": main + "\nfunc main() {}\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -326,13 +330,15 @@ func TestFileHalf(t *testing.T) {
 	if !strings.Contains(symbols, "qinst.dev/extensions.") {
 		t.Error("the program has nothing of extensions at all")
 	}
-	if strings.Contains(symbols, "extensions.(*File)") || strings.Contains(symbols, "qinst.dev/sddf.(*Reader).Packets") {
+	if strings.Contains(symbols, "extensions.(*File)") ||
+		strings.Contains(symbols, "qinst.dev/sddf.(*Reader).Packets") {
 		t.Error("the program links what reduces files")
 	}
 }
 
-// TestNothingDragged builds a program that imports all that programs may import. Each module that it requires must stay at the
-// version it asks for, though the command needs newer ones: those that are in its go.mod.
+// TestNothingDragged builds a program that imports all that programs may import. Each module that
+// it requires must stay at the version it asks for, though the command needs newer ones: those that
+// are in its go.mod.
 func TestNothingDragged(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
@@ -349,7 +355,8 @@ func TestNothingDragged(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module "+m[1]+"\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		old += fmt.Sprintf("require %s v%s.0.0-00010101000000-000000000000\n\nreplace %[1]s => %[3]s\n\n", m[1], m[2], dir)
+		old += fmt.Sprintf("require %s v%s.0.0-00010101000000-000000000000\n\nreplace %[1]s => %[3]s\n\n", m[1], m[2],
+			dir)
 	}
 	if strings.Count(old, "require") < 10 {
 		t.Fatalf("found few modules that the command requires:\n%s", text)

@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// TestModulePath finds spellings of the module's path in code, other than imports, that would stay behind if the module got
-// another one. Where it is needed code takes it from package api; tests may spell it.
+// TestModulePath finds spellings of the module's path in code, other than imports, that would stay
+// behind if the module got another one. Where it is needed code takes it from package api; tests
+// may spell it.
 func TestModulePath(t *testing.T) {
 	t.Parallel()
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
@@ -44,7 +45,8 @@ func TestModulePath(t *testing.T) {
 				return false
 			case *ast.BasicLit:
 				text, err := strconv.Unquote(n.Value)
-				if err == nil && n.Kind == token.STRING && strings.Contains(text, module) && !strings.HasSuffix(name, "runtime/api/api.go") {
+				if err == nil && n.Kind == token.STRING && strings.Contains(text, module) &&
+					!strings.HasSuffix(name, "runtime/api/api.go") {
 					t.Errorf("%s: found the module's path in %s, expected api.Module", set.Position(n.Pos()), n.Value)
 				}
 			}

@@ -12,15 +12,17 @@ import (
 	"qinst.dev/runtime/api"
 )
 
-// nested are the modules below the root that the go command leaves out of "./..." there, with what they may require from
-// outside of the project: nothing, if programs import them, because it would change the versions in their go.mod.
+// nested are the modules below the root that the go command leaves out of "./..." there, with what
+// they may require from outside of the project: nothing, if programs import them, because it would
+// change the versions in their go.mod.
 var nested = map[string][]string{
 	"extensions":   nil,
 	"sddf":         nil,
 	"sddf/msgpack": {"github.com/vmihailenco/msgpack/v5", "github.com/vmihailenco/tagparser/v2"},
 }
 
-// TestNestedModules vets the nested modules and runs their tests, so that "go test ./..." in the root is all tests.
+// TestNestedModules vets the nested modules and runs their tests, so that "go test ./..." in the
+// root is all tests.
 func TestNestedModules(t *testing.T) {
 	t.Parallel()
 	for dir := range nested {
@@ -40,7 +42,8 @@ func TestNestedModules(t *testing.T) {
 	}
 }
 
-// readAll opens all files below a folder. The go command then takes a change in one of them for a reason to run this test again.
+// readAll opens all files below a folder. The go command then takes a change in one of them for a
+// reason to run this test again.
 func readAll(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -54,8 +57,8 @@ func readAll(t *testing.T, dir string) {
 	}
 }
 
-// TestNestedRequire reads the go.mod files of all modules of the project: each has requirements from outside only if it may.
-// The root, which is installed with a version, has no replace.
+// TestNestedRequire reads the go.mod files of all modules of the project: each has requirements
+// from outside only if it may. The root, which is installed with a version, has no replace.
 func TestNestedRequire(t *testing.T) {
 	t.Parallel()
 	require := regexp.MustCompile(`(?m)^(?:require |\t)(\S+) v`)

@@ -91,7 +91,8 @@ var day = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
 
 func (s *section) check() error {
 	if s.Title == "" || s.Machine == "" || s.Commit == "" || !day.MatchString(s.Date) {
-		return fmt.Errorf("found title %q, machine %q, commit %q, date %q; expected all of them", s.Title, s.Machine, s.Commit, s.Date)
+		return fmt.Errorf("found title %q, machine %q, commit %q, date %q; expected all of them", s.Title, s.Machine,
+			s.Commit, s.Date)
 	}
 	if len(s.Measurements)+len(s.Tables) == 0 {
 		return fmt.Errorf("found no measurements")

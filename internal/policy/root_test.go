@@ -111,7 +111,10 @@ func TestRequirements(t *testing.T) {
 			imports = append(imports, m[1])
 		}
 		for _, m := range require.FindAllStringSubmatch(string(text), -1) {
-			if !slices.ContainsFunc(imports, func(path string) bool { return path == m[1] || strings.HasPrefix(path, m[1]+"/") }) {
+			if !slices.ContainsFunc(imports, func(path string) bool {
+				return path == m[1] ||
+					strings.HasPrefix(path, m[1]+"/")
+			}) {
 				t.Errorf("%s/go.mod requires %s, which nothing there imports", dir, m[1])
 			}
 		}
@@ -126,7 +129,8 @@ var licences = []struct{ name, words string }{
 	{"BSD-2-Clause", "Redistribution and use in source"},
 }
 
-// TestNotice compares NOTICE with the modules that the command links, and their licences with the texts in these modules.
+// TestNotice compares NOTICE with the modules that the command links, and their licences with the
+// texts in these modules.
 func TestNotice(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "NOTICE"))
@@ -174,7 +178,8 @@ func licenceIn(t *testing.T, dir string) string {
 	}
 	var names []string
 	for _, l := range licences {
-		if strings.Contains(string(text), l.words) && !(l.name == "BSD-2-Clause" && slices.Contains(names, "BSD-3-Clause")) {
+		if strings.Contains(string(text), l.words) &&
+			!(l.name == "BSD-2-Clause" && slices.Contains(names, "BSD-3-Clause")) {
 			names = append(names, l.name)
 		}
 	}

@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// mostFields is how many fields a working struct has at most: more cannot be held in mind at once. Structs that are written as
-// JSON are lists of what readers asked for, and those of the observed runtime are laid out by what shares a cache line.
+// mostFields is how many fields a working struct has at most: more cannot be held in mind at once.
+// Structs that are written as JSON are lists of what readers asked for, and those of the observed
+// runtime are laid out by what shares a cache line.
 const mostFields = 15
 
 // large are the structs with more fields, and how many they have. The numbers may only fall.
@@ -72,7 +73,8 @@ func TestStructs(t *testing.T) {
 	}
 	for name, n := range large {
 		if found[name] < n {
-			t.Errorf("%s has %d fields: lower its number, %d, in the list of large structs, or take it out", name, found[name], n)
+			t.Errorf("%s has %d fields: lower its number, %d, in the list of large structs, or take it out", name,
+				found[name], n)
 		}
 	}
 }

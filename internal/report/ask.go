@@ -30,7 +30,8 @@ func AskLocks(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 	return pg.of(pg.first, pg.objects, pg.goroutines, pg.lost, pg.data, pg.cost), nil
 }
 
-// AskPath answers what determines how long the run takes, and what more processors and changes would gain.
+// AskPath answers what determines how long the run takes, and what more processors and changes
+// would gain.
 func AskPath(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 	program, _, err := steps.Build(t, steps.Options{})
 	if err != nil {
@@ -70,7 +71,8 @@ func (pg *page) latency(region string) error {
 	}
 	name, err := names.Find(region, "region", all)
 	if err != nil {
-		return fmt.Errorf("%w; regions are calls of qinst.Region(%q), or of runtime/trace's StartRegion or WithRegion", err, region)
+		return fmt.Errorf("%w; regions are calls of qinst.Region(%q), or of runtime/trace's StartRegion or WithRegion",
+			err, region)
 	}
 	region = name
 	e := regions[slices.Index(all, region)]
@@ -79,13 +81,16 @@ func (pg *page) latency(region string) error {
 		return fmt.Errorf("region %q was begun %d times and never ended", region, e.Calls)
 	}
 	s := pg.Add("latency", "Latency of "+region)
-	s.Say("%s times: mean %s, median %s, 90 %% %s, 99 %% %s, longest %s", measure.Count(l.Count), measure.Time(l.Total/l.Count), measure.Time(l.P50), measure.Time(l.P90), measure.Time(l.P99), measure.Time(l.Max))
+	s.Say("%s times: mean %s, median %s, 90 %% %s, 99 %% %s, longest %s", measure.Count(l.Count),
+		measure.Time(l.Total/l.Count), measure.Time(l.P50), measure.Time(l.P90), measure.Time(l.P99),
+		measure.Time(l.Max))
 	total := e.SelfBusy + e.SelfSpin + e.SelfBlocked + e.SelfReady + e.SelfSyscall + e.SelfOff
 	t := doc.NewTable()
 	for _, part := range []struct {
 		what string
 		ns   int64
-	}{{"busy", e.SelfBusy}, {"spinning", e.SelfSpin}, {"blocked", e.SelfBlocked}, {"ready, without a processor", e.SelfReady}, {"in system calls", e.SelfSyscall}, {"off-CPU", e.SelfOff}} {
+	}{{"busy", e.SelfBusy}, {"spinning", e.SelfSpin}, {"blocked", e.SelfBlocked},
+		{"ready, without a processor", e.SelfReady}, {"in system calls", e.SelfSyscall}, {"off-CPU", e.SelfOff}} {
 		t.Row(part.what, doc.Time(part.ns), doc.Share(part.ns, total))
 	}
 	s.Table(t)

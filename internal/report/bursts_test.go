@@ -30,7 +30,8 @@ func TestBurstsAreMarked(t *testing.T) {
 		"markdown": {report.Page(tr, p).WriteMarkdown, []string{"2 hot procedures", "~105,354"}},
 		"profile":  {report.Profile(p, report.View{}).WriteText, []string{"2 hot procedures", "~105,354"}},
 		"diff":     {report.ProfileDiff(p, p, report.View{}).WriteText, []string{"~105,354  ~105,354"}},
-		"html":     {func(w io.Writer) error { return writeHTML(w, tr, p) }, []string{"2 hot procedures", ">~105,354<", "with 95 % confidence", ">101,009<"}},
+		"html": {func(w io.Writer) error { return writeHTML(w, tr, p) },
+			[]string{"2 hot procedures", ">~105,354<", "with 95 % confidence", ">101,009<"}},
 		"runs": {func(w io.Writer) error {
 			r, err := profile.Over([]*profile.Profile{p, p}, profile.Merge([]*profile.Profile{p, p}))
 			if err != nil {

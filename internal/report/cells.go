@@ -148,7 +148,8 @@ func staircase(values []float64, most float64) string {
 	}
 	var points []string
 	for i, v := range values {
-		points = append(points, point(chartWidth*float64(i)/float64(len(values)), v/most), point(chartWidth*float64(i+1)/float64(len(values)), v/most))
+		points = append(points, point(chartWidth*float64(i)/float64(len(values)), v/most),
+			point(chartWidth*float64(i+1)/float64(len(values)), v/most))
 	}
 	return strings.Join(points, " ")
 }

@@ -22,9 +22,11 @@ func (h *htmlPage) charts() {
 	}
 	procs := max(float64(h.P.Procs), slices.Max(l.Busy), 1) // more where the program has set it to fewer
 	line := staircase(l.Busy, procs)
-	add(htmlChart{Title: "processors busy", Most: number(procs), Area: fmt.Sprintf("0,%d %s %d,%d", chartHeight, line, chartWidth, chartHeight)})
+	add(htmlChart{Title: "processors busy", Most: number(procs),
+		Area: fmt.Sprintf("0,%d %s %d,%d", chartHeight, line, chartWidth, chartHeight)})
 	most := slices.Max(l.Runnable)
-	add(htmlChart{Title: "goroutines running or ready", Most: number(most), Curves: []htmlCurve{{"ready", staircase(l.Runnable, most)}}})
+	add(htmlChart{Title: "goroutines running or ready", Most: number(most),
+		Curves: []htmlCurve{{"ready", staircase(l.Runnable, most)}}})
 	most = slices.Max(l.Alive)
 	add(htmlChart{Title: "goroutines", Most: number(most), Curves: []htmlCurve{{"blocked", staircase(l.Alive, most)}}})
 	if len(l.Heap) < 2 {
@@ -40,7 +42,8 @@ func (h *htmlPage) charts() {
 		live = append(live, point(x, float64(m.Live)/float64(top)))
 		goal = append(goal, point(x, float64(m.Goal)/float64(top)))
 	}
-	add(htmlChart{Title: "heap, and the collector's goal (dashed)", Most: measure.Bytes(top), Curves: []htmlCurve{{"self", strings.Join(live, " ")}, {"goal", strings.Join(goal, " ")}}})
+	add(htmlChart{Title: "heap, and the collector's goal (dashed)", Most: measure.Bytes(top),
+		Curves: []htmlCurve{{"self", strings.Join(live, " ")}, {"goal", strings.Join(goal, " ")}}})
 }
 
 // marking returns the times in which the collector marked.

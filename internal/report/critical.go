@@ -53,9 +53,11 @@ func Critical(r *critpath.Result) *doc.Doc {
 		rows++
 		worth := doc.Time(e.Weighted)
 		if d := e.WeightedRight - e.Weighted; max(d, -d) > r.Replay/100 {
-			worth.Text = fmt.Sprintf("%s to %s", measure.Time(min(e.Weighted, e.WeightedRight)), measure.Time(max(e.Weighted, e.WeightedRight)))
+			worth.Text = fmt.Sprintf("%s to %s", measure.Time(min(e.Weighted, e.WeightedRight)),
+				measure.Time(max(e.Weighted, e.WeightedRight)))
 		}
-		t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T), estimate(e, worth), doc.Share(e.Weighted, r.Replay), estimate(e, doc.Time(e.Work)))
+		t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T), estimate(e, worth),
+			doc.Share(e.Weighted, r.Replay), estimate(e, doc.Time(e.Work)))
 		for _, in := range e.In {
 			if float64(in.Self) >= waitedFrom*float64(r.T) {
 				name := doc.Name(in.Name, loopWidth)
@@ -83,15 +85,20 @@ func Critical(r *critpath.Result) *doc.Doc {
 	return d
 }
 
-// calls adds the procedures that are worth most with what they call, but for those that are nearly all of the run, or little more than their own work.
+// calls adds the procedures that are worth most with what they call, but for those that are nearly
+// all of the run, or little more than their own work.
 func calls(s *doc.Section, r *critpath.Result) {
 	const nearlyAll, little, alike = 0.99, 1.2, 0.01
 	list := shown(r, len(r.Entries), critpath.KindProc)
 	list = slices.DeleteFunc(list, func(e *critpath.Entry) bool {
 		w := float64(e.WeightedInclusive)
-		return system(e) || w > nearlyAll*float64(r.Replay) || w < leadFrom*float64(r.Replay) || w < little*float64(e.Weighted)
+		return system(e) || w > nearlyAll*float64(r.Replay) || w < leadFrom*float64(r.Replay) ||
+			w < little*float64(e.Weighted)
 	})
-	slices.SortStableFunc(list, func(a, b *critpath.Entry) int { return cmp.Compare(b.WeightedInclusive, a.WeightedInclusive) })
+	slices.SortStableFunc(list, func(a, b *critpath.Entry) int {
+		return cmp.Compare(b.WeightedInclusive,
+			a.WeightedInclusive)
+	})
 	// Who does little but call one other procedure is left out: that one comes next in the list.
 	for i := 0; i+1 < len(list); {
 		if float64(list[i].WeightedInclusive-list[i+1].WeightedInclusive) < alike*float64(r.Replay) {
@@ -102,7 +109,8 @@ func calls(s *doc.Section, r *critpath.Result) {
 	}
 	t := doc.NewTable("with all that it calls and starts", "on path", "", "worth", "", "calls on path")
 	for _, e := range list[:min(len(list), mostViews)] {
-		t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Inclusive)), doc.Share(e.Inclusive, r.T), estimate(e, doc.Time(e.WeightedInclusive)), doc.Share(e.WeightedInclusive, r.Replay), some(e.Entries))
+		t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Inclusive)), doc.Share(e.Inclusive, r.T),
+			estimate(e, doc.Time(e.WeightedInclusive)), doc.Share(e.WeightedInclusive, r.Replay), some(e.Entries))
 	}
 	s.Table(t)
 }
@@ -122,14 +130,16 @@ func Requests(r *critpath.Result) *doc.Doc {
 	doubts(s, r.Remarks.Warnings)
 	t := doc.NewTable("request", "kind", "number", "median", "p99", "all").Left(1)
 	for _, q := range r.Requests {
-		t.Row(doc.Name(q.Name, loopWidth), q.Kind, doc.Count(q.Count), doc.Time(q.P50), doc.Time(q.P99), doc.Time(q.Total))
+		t.Row(doc.Name(q.Name, loopWidth), q.Kind, doc.Count(q.Count), doc.Time(q.P50), doc.Time(q.P99),
+			doc.Time(q.Total))
 	}
 	s.Table(t)
 	if len(r.Entries) > 0 {
 		s.Say("On the paths of these requests, and of the slowest hundredth of them; \"by others\" is what goroutines did that belong to none of them, or to another one:")
 		t = doc.NewTable("name", "self on path", "", "with calls", "by others", "slowest")
 		for _, e := range shown(r, mostCritical, critpath.KindProc, critpath.KindWait) {
-			t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T), doc.Time(e.Inclusive), doc.Time(e.Other), doc.Time(e.Tail))
+			t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T),
+				doc.Time(e.Inclusive), doc.Time(e.Other), doc.Time(e.Tail))
 		}
 		s.Table(t)
 		underLocks(s, r)
@@ -145,15 +155,18 @@ func underLocks(s *doc.Section, r *critpath.Result) {
 	t := doc.NewTable("while it was held", "on path", "", "by others", "slowest")
 	list := shown(r, mostViews, critpath.KindSync)
 	for _, e := range list {
-		t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.Self), doc.Share(e.Self, r.T), doc.Time(e.Other), doc.Time(e.Tail))
+		t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.Self), doc.Share(e.Self, r.T), doc.Time(e.Other),
+			doc.Time(e.Tail))
 	}
 	if len(list) > 0 && float64(list[0].Other) > leadFrom*float64(r.T) {
-		s.Say("Less time under %s makes them shorter: for %s of their time others held it.", measure.Visible(list[0].Name), measure.Percent(list[0].Other, r.T))
+		s.Say("Less time under %s makes them shorter: for %s of their time others held it.",
+			measure.Visible(list[0].Name), measure.Percent(list[0].Other, r.T))
 	}
 	s.Table(t)
 }
 
-// agreement says where processor time, normalized processor time, the path and worth disagree, and why.
+// agreement says where processor time, normalized processor time, the path and worth disagree, and
+// why.
 func agreement(s *doc.Section, r *critpath.Result) {
 	a := r.Agreement
 	if a == nil || len(a.Rows) == 0 {
@@ -169,7 +182,8 @@ func agreement(s *doc.Section, r *critpath.Result) {
 			}
 			return doc.Cell{Text: fmt.Sprintf("%s%.1f %%", mark, math.Round(1000*share)/10+0)} // 0 has no sign
 		}
-		t.Row(doc.Name(x.Name, loopWidth), percent(x.Work), percent(x.NPT), percent(x.Path), percent(x.Worth), percent(x.OfRun), x.Why)
+		t.Row(doc.Name(x.Name, loopWidth), percent(x.Work), percent(x.NPT), percent(x.Path), percent(x.Worth),
+			percent(x.OfRun), x.Why)
 	}
 	s.Table(t)
 }

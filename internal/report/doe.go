@@ -28,13 +28,16 @@ func Effects(f *doe.Fit, response string, alpha float64) *doc.Doc {
 	s.Say("The mean of %s is %s. Of %d effects that were tested %d are significant. If all were noise, %s of 100 experiments would have one that is.", response, digits(f.Mean), tested, found, digits(100*alpha))
 	switch method, order, ordered := strings.Cut(f.SEMethod, ":"); {
 	case method == doe.Pool:
-		s.Say("An effect has a standard error of %s, if interactions of %s factors and more are noise (%s of them).", digits(f.SE), order, digits(f.DF))
+		s.Say("An effect has a standard error of %s, if interactions of %s factors and more are noise (%s of them).",
+			digits(f.SE), order, digits(f.DF))
 	case method == doe.Lenth && ordered:
-		s.Say("An effect has a standard error of %s, if most interactions of %s factors and more are noise (Lenth).", digits(f.SE), order)
+		s.Say("An effect has a standard error of %s, if most interactions of %s factors and more are noise (Lenth).",
+			digits(f.SE), order)
 	case method == doe.Lenth:
 		s.Say("An effect has a standard error of %s, if most of them are noise (Lenth: margin of error %s, for all effects together %s).", digits(f.PSE), digits(f.ME), digits(f.SME))
 	default:
-		s.Say("An effect has a standard error of %s, from runs with the same levels (%s degrees of freedom).", digits(f.SE), digits(f.DF))
+		s.Say("An effect has a standard error of %s, from runs with the same levels (%s degrees of freedom).",
+			digits(f.SE), digits(f.DF))
 	}
 	t := doc.NewTable("effect", "size", "from", "to", "t", "p", "corrected p", "")
 	left := 0
@@ -50,15 +53,18 @@ func Effects(f *doe.Fit, response string, alpha float64) *doc.Doc {
 		case e.Significant:
 			verdict = "significant"
 		}
-		t.Row(doc.Name(aliased(&e), loopWidth), signed(e.Effect), signed(e.Low), signed(e.High), fmt.Sprintf("%.1f", max(-999, min(999, e.T))), probability(e.P), probability(e.PHolm), verdict)
+		t.Row(doc.Name(aliased(&e), loopWidth), signed(e.Effect), signed(e.Low), signed(e.High),
+			fmt.Sprintf("%.1f", max(-999, min(999, e.T))), probability(e.P), probability(e.PHolm), verdict)
 	}
 	s.Table(t)
 	if left > 0 {
 		s.Say("%d more, which are smaller.", left)
 	}
 	if c := f.Curvature; c != nil {
-		s.Say("With all factors halfway %s differs from the mean of the others by %s, between %s and %s: %s.", response, signed(c.Effect), signed(c.Low), signed(c.High),
-			map[bool]string{true: "it does not rise evenly from the low level to the high one", false: "that is no more than noise"}[c.Significant])
+		s.Say("With all factors halfway %s differs from the mean of the others by %s, between %s and %s: %s.", response,
+			signed(c.Effect), signed(c.Low), signed(c.High),
+			map[bool]string{true: "it does not rise evenly from the low level to the high one",
+				false: "that is no more than noise"}[c.Significant])
 	}
 	s.Note("An effect is by how much %s rises from the low level of a factor to the high one. From and to: between these it is in %s of 100 experiments. The corrected p counts how many effects were tested (Holm).", response, digits(100*(1-alpha)))
 	for _, n := range f.Notes {

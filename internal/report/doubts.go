@@ -40,7 +40,8 @@ func (pg *page) doubts(s *doc.Section) {
 			what = "the last section says what to leave out"
 		}
 		s.Warn("recording took about %s of the processor time (between %s and %s), so that the program took %.2f times as much; the budget is %.3g%%: %s",
-			measure.Percent(c.All, cpu), measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu), float64(cpu)/float64(max(1, cpu-c.All)), float64(budget)/10, what)
+			measure.Percent(c.All, cpu), measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu),
+			float64(cpu)/float64(max(1, cpu-c.All)), float64(budget)/10, what)
 	}
 }
 
@@ -58,16 +59,19 @@ func (pg *page) off(s *doc.Section) {
 	for _, part := range []struct {
 		what string
 		ns   int64
-	}{{"preempted by other threads", o.Preempted}, {"throttled by the control group's quota", o.Throttled}, {"stopped by a signal, or frozen", o.Stopped}, {unseen, o.Blocked}} {
+	}{{"preempted by other threads", o.Preempted}, {"throttled by the control group's quota", o.Throttled},
+		{"stopped by a signal, or frozen", o.Stopped}, {unseen, o.Blocked}} {
 		if part.ns > 0 {
 			parts = append(parts, measure.Time(part.ns)+" "+part.what)
 		}
 	}
 	s.Warn("the operating system took processors from running goroutines for %s (%s of the time that they ran by the scheduler): %s; the longest time was %s. That is [off-CPU], and in no busy time%s",
-		measure.Time(o.All()), measure.Percent(o.All(), p.Busy+p.Spin+o.All()), strings.Join(parts, ", "), measure.Time(o.Longest), pg.pressure())
+		measure.Time(o.All()), measure.Percent(o.All(), p.Busy+p.Spin+o.All()), strings.Join(parts, ", "),
+		measure.Time(o.Longest), pg.pressure())
 }
 
-// pressure says how much of the run somebody waited for a processor, if it was much. The program's own threads are among them.
+// pressure says how much of the run somebody waited for a processor, if it was much. The program's
+// own threads are among them.
 func (pg *page) pressure() string {
 	part := measure.Ratio(pg.t.Pressure, pg.p.Wall)
 	if part < pressureWarn {
@@ -79,15 +83,16 @@ func (pg *page) pressure() string {
 // pressureWarn is the share of the run from which on the page has it.
 const pressureWarn = 0.1
 
-// stealWarn is the share of busy from which on the page says that a host took processors away. What it took is of all processors of the machine.
+// stealWarn is the share of busy from which on the page says that a host took processors away. What
+// it took is of all processors of the machine.
 const stealWarn = 0.05
 
-// budgetWarn is how many times the budget recording may take before the page says so first: what the cost is
-// said to be is about that exact.
+// budgetWarn is how many times the budget recording may take before the page says so first: what
+// the cost is said to be is about that exact.
 const budgetWarn = 1.2
 
-// ownLoad is the part of the time in which threads were kept waiting from which on what the process itself does beside
-// its goroutines is named as a reason.
+// ownLoad is the part of the time in which threads were kept waiting from which on what the process
+// itself does beside its goroutines is named as a reason.
 const ownLoad = 10
 
 // load says what interfered.

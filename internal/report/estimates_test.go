@@ -18,7 +18,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// sampledProfile is a profile in which the time of main.inside is an estimate. If text is set, samples tell lines.
+// sampledProfile is a profile in which the time of main.inside is an estimate. If text is set,
+// samples tell lines.
 func sampledProfile(t *testing.T, text bool) *profile.Profile {
 	t.Helper()
 	var threads []tracetest.Thread
@@ -61,7 +62,8 @@ func TestEstimatesOfLines(t *testing.T) {
 	}
 }
 
-// What the compiler inlines has no probes. Pages have its name where goroutines wait in it, and its lines have these waits.
+// What the compiler inlines has no probes. Pages have its name where goroutines wait in it, and its
+// lines have these waits.
 func TestLinesOfInlined(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "a.go")
@@ -88,10 +90,12 @@ func TestLinesOfInlined(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := report.List(&out, p, names.Choose("main.query"), report.Sources{Roots: []string{filepath.Dir(file)}}); err != nil {
+	if err := report.List(&out, p, names.Choose("main.query"),
+		report.Sources{Roots: []string{filepath.Dir(file)}}); err != nil {
 		t.Fatal(err)
 	}
-	if !regexp.MustCompile(`(?m)^ +5\.00ms .* time\.Sleep`).MatchString(out.String()) || !strings.Contains(out.String(), "inlines it") {
+	if !regexp.MustCompile(`(?m)^ +5\.00ms .* time\.Sleep`).MatchString(out.String()) ||
+		!strings.Contains(out.String(), "inlines it") {
 		t.Errorf("found\n%s", out.String())
 	}
 }
@@ -100,7 +104,8 @@ func TestLinesOfInlined(t *testing.T) {
 func TestLinesOfText(t *testing.T) {
 	t.Parallel()
 	p, file := sampledProfile(t, true), filepath.Join(t.TempDir(), "a.go")
-	if err := os.WriteFile(file, []byte("func inside() {"+strings.Repeat("\n\tone()", tracetest.Often)+"\n}\n"), 0o666); err != nil {
+	if err := os.WriteFile(file, []byte("func inside() {"+strings.Repeat("\n\tone()", tracetest.Often)+"\n}\n"),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	for i := range p.Entries {
@@ -109,7 +114,8 @@ func TestLinesOfText(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := report.List(&out, p, names.Choose("^main.inside$"), report.Sources{Roots: []string{filepath.Dir(file)}}); err != nil {
+	if err := report.List(&out, p, names.Choose("^main.inside$"),
+		report.Sources{Roots: []string{filepath.Dir(file)}}); err != nil {
 		t.Fatal(err)
 	}
 	var timed []string
@@ -133,7 +139,8 @@ func TestEstimatesOfPathsAndChanges(t *testing.T) {
 	}
 	for form, c := range map[string]struct{ text, marked, exact string }{
 		"tree": {tree.String(), `(?m)^~\S+ .* ~\S+ .* main\.inside$`, `(?m)^\d.* main\.main$`},
-		"diff": {diff.String(), `(?m)^main\.inside +~\S+ +~\S+ +~\+0\.0% \(-\S+s to \S+s\) +~`, `(?m)^main\.a +\d\S*s +\d\S*s +\+0\.0% +\d`},
+		"diff": {diff.String(), `(?m)^main\.inside +~\S+ +~\S+ +~\+0\.0% \(-\S+s to \S+s\) +~`,
+			`(?m)^main\.a +\d\S*s +\d\S*s +\+0\.0% +\d`},
 	} {
 		for _, want := range []string{c.marked, c.exact} {
 			if !regexp.MustCompile(want).MatchString(c.text) {
@@ -148,7 +155,8 @@ func TestDifferenceOfSingleRuns(t *testing.T) {
 	t.Parallel()
 	p := sampledProfile(t, false)
 	several := profile.Merge([]*profile.Profile{p, sampledProfile(t, false)})
-	for want, list := range map[string][]*profile.Profile{"true": {p, p}, "true ": {several, p}, "false": {several, several}} {
+	for want, list := range map[string][]*profile.Profile{"true": {p, p}, "true ": {several, p},
+		"false": {several, several}} {
 		var out bytes.Buffer
 		if err := report.ProfileDiff(list[0], list[1], report.View{}).WriteText(&out); err != nil {
 			t.Fatal(err)
@@ -177,7 +185,8 @@ func TestNotFoundIsABound(t *testing.T) {
 	}
 }
 
-// The table of points that were not always traced adds up: what is neither traced nor timed was counted, an estimate if the sum is one.
+// The table of points that were not always traced adds up: what is neither traced nor timed was
+// counted, an estimate if the sum is one.
 func TestLevelsAddUp(t *testing.T) {
 	t.Parallel()
 	tr := tracetest.Hot().Trace()

@@ -87,13 +87,16 @@ func (l *lister) write(line *EventLine) error {
 	for _, p := range []struct {
 		has bool
 		s   string
-	}{{line.Name != "", line.Name}, {line.Object != "", line.Object}, {line.Count != 0, countOf(line)}, {line.By != 0, fmt.Sprint("by g", line.By)},
-		{line.Fields != "", line.Fields}, {line.Cause != "", "(" + line.Cause + lateOf(line) + ")"}, {line.At != "", line.At}} {
+	}{{line.Name != "", line.Name}, {line.Object != "", line.Object}, {line.Count != 0, countOf(line)},
+		{line.By != 0, fmt.Sprint("by g", line.By)},
+		{line.Fields != "", line.Fields}, {line.Cause != "", "(" + line.Cause + lateOf(line) + ")"},
+		{line.At != "", line.At}} {
 		if p.has {
 			parts = append(parts, p.s)
 		}
 	}
-	s := fmt.Sprintf("%13.6fms  thread %-3d %-8s %-12s %s", float64(line.Time)/1e6, line.Thread, g, line.What, strings.Join(parts, "  "))
+	s := fmt.Sprintf("%13.6fms  thread %-3d %-8s %-12s %s", float64(line.Time)/1e6, line.Thread, g, line.What,
+		strings.Join(parts, "  "))
 	_, err := l.w.WriteString(strings.TrimRight(measure.Visible(s), " ") + "\n")
 	return err
 }
@@ -116,8 +119,9 @@ func lateOf(line *EventLine) string {
 
 // causes are the causes that are worth a word.
 var causes = map[trace.Cause]string{
-	trace.WakeNetpoll: "network poller", trace.WakeTimer: "timer", trace.WakeGC: "collector", trace.WakeScheduler: "scheduler",
-	trace.ByPanic: "panic", trace.ByEnd: "goroutine ends", trace.ByRepair: "repaired", trace.Preempted: "preempted",
+	trace.WakeNetpoll: "network poller", trace.WakeTimer: "timer", trace.WakeGC: "collector",
+	trace.WakeScheduler: "scheduler",
+	trace.ByPanic:       "panic", trace.ByEnd: "goroutine ends", trace.ByRepair: "repaired", trace.Preempted: "preempted",
 }
 
 func (l *lister) line(e *trace.Event) (*EventLine, error) {
@@ -171,7 +175,8 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 	case trace.Region:
 		line.What, line.Name = map[bool]string{false: "region end", true: "region"}[e.Begins()], l.t.Texts[e.Text()]
 	case trace.Named, trace.Labeled:
-		line.What, line.Name = map[trace.Kind]string{trace.Named: "named", trace.Labeled: "labels"}[e.Kind], l.t.Texts[e.Text()]
+		line.What, line.Name = map[trace.Kind]string{trace.Named: "named", trace.Labeled: "labels"}[e.Kind],
+			l.t.Texts[e.Text()]
 	case trace.Task:
 		line.What, line.Name = map[bool]string{false: "task end", true: "task"}[e.Begins()], l.t.Texts[e.Text()]
 	case trace.Spin:
@@ -179,7 +184,8 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 	case trace.Alloc:
 		line.What, line.Count = "allocate", e.Alloc().Bytes
 	case trace.Timer, trace.Fired:
-		line.What, line.Object = map[trace.Kind]string{trace.Timer: "timer set", trace.Fired: "started by timer"}[e.Kind], address(e.Timer())
+		line.What, line.Object = map[trace.Kind]string{trace.Timer: "timer set",
+			trace.Fired: "started by timer"}[e.Kind], address(e.Timer())
 	case trace.Yields:
 		line.What, line.Count = "yields", e.Yields()
 	case trace.Semaphore:
@@ -194,7 +200,8 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 			line.Name = v.Name
 		}
 	default:
-		line.What, line.Count = map[trace.Kind]string{trace.Procs: "GOMAXPROCS", trace.Gap: "lost", trace.Trips: "iterations", trace.Searched: "no goroutine"}[e.Kind], e.Count()
+		line.What, line.Count = map[trace.Kind]string{trace.Procs: "GOMAXPROCS", trace.Gap: "lost",
+			trace.Trips: "iterations", trace.Searched: "no goroutine"}[e.Kind], e.Count()
 	}
 	return line, nil
 }

@@ -11,8 +11,9 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// gantt is what goroutines did over time, with the path through them: VPPB's second graph. Times of lanes are parts of the run, of which there are ticks, so
-// that the page stays small. What is closer together than the resolution is drawn as one.
+// gantt is what goroutines did over time, with the path through them: VPPB's second graph. Times of
+// lanes are parts of the run, of which there are ticks, so that the page stays small. What is
+// closer together than the resolution is drawn as one.
 type gantt struct {
 	NS      int64       `json:"ns"` // of the run
 	Lanes   []*lane     `json:"lanes"`
@@ -78,7 +79,10 @@ func newGantt(p *steps.Program, r *critpath.Result) *gantt {
 	pieces := r.Path
 	if len(pieces) > mostPath {
 		byLength := slices.Clone(pieces)
-		slices.SortStableFunc(byLength, func(a, b critpath.Piece) int { return int(min(max(b.To-b.From-(a.To-a.From), -1), 1)) })
+		slices.SortStableFunc(byLength, func(a, b critpath.Piece) int {
+			return int(min(max(b.To-b.From-(a.To-a.From),
+				-1), 1))
+		})
 		f.Shorter, pieces = len(pieces)-mostPath, byLength[:mostPath]
 		slices.SortFunc(pieces, func(a, b critpath.Piece) int { return int(min(max(a.From-b.From, -1), 1)) })
 	}
@@ -105,7 +109,8 @@ func places(r *critpath.Result) map[string]string {
 	return where
 }
 
-// lanes chooses goroutines: those that the path goes through in the order in which it does, then those with most work.
+// lanes chooses goroutines: those that the path goes through in the order in which it does, then
+// those with most work.
 func (f *gantt) lanes(p *steps.Program, r *critpath.Result) map[trace.GoID]int {
 	byID := map[trace.GoID]*lane{}
 	var all []*lane
@@ -177,7 +182,8 @@ func (f *gantt) fill(p *steps.Program, r *critpath.Result, l *lane, res int) {
 		if t := f.tick(int64(s.At)); s.Op != steps.NoOp && t-last >= res {
 			last = t
 			where := p.R.T.Points[s.Point()]
-			l.Ops = append(l.Ops, t, int(s.Op), f.name(ganttName{Name: measure.Visible(where.Name), Where: fmt.Sprintf("%s:%d", where.File, where.Line)}))
+			l.Ops = append(l.Ops, t, int(s.Op), f.name(ganttName{Name: measure.Visible(where.Name),
+				Where: fmt.Sprintf("%s:%d", where.File, where.Line)}))
 		}
 		at = s.At
 	}

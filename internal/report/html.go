@@ -23,8 +23,10 @@ var pageJS string
 // Look is that of [HTML]'s figures.
 func Look() doc.Look { return doc.Look{Style: template.CSS(pageCSS), Script: template.JS(pageJS)} }
 
-var figures = template.Must(template.New("figures").Funcs(template.FuncMap{"dur": measure.Time[int64], "percent": measure.Percent,
-	"estimated": estimated, "between": between, "hits": hits, "hitsBetween": hitsBetween, "local": measure.Local, "count": countAny}).Parse(figuresHTML))
+var figures = template.Must(template.New("figures").Funcs(template.FuncMap{"dur": measure.Time[int64],
+	"percent":   measure.Percent,
+	"estimated": estimated, "between": between, "hits": hits, "hitsBetween": hitsBetween, "local": measure.Local,
+	"count": countAny}).Parse(figuresHTML))
 
 // HTML builds the report for the browser: possible changes first, the ranking with its states,
 // synchronization, the work on behalf of each procedure, and the other sections of the page for a

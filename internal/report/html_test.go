@@ -60,7 +60,8 @@ func TestHTML(t *testing.T) {
 
 // What the page says first is what there is to do, or that there is nothing.
 func TestHTMLAdvice(t *testing.T) {
-	for want, second := range map[string]int64{"Nothing stands out": 9e6, "balance the load of the 2 goroutines main.worker": 4e6} {
+	for want, second := range map[string]int64{"Nothing stands out": 9e6,
+		"balance the load of the 2 goroutines main.worker": 4e6} {
 		work := append(threads(1, tracetest.Do("main.work", 9e6)), threads(1, tracetest.Do("main.work", second))...)
 		tr := tracetest.Simulate(2, work).Trace()
 		p, err := profile.New(tr)

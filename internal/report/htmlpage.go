@@ -74,11 +74,13 @@ func (h *htmlPage) lines() {
 		if !slices.Contains(h.Kinds, e.Kind) {
 			h.Kinds = append(h.Kinds, e.Kind)
 		}
-		l := htmlLine{Entry: e, Figure1: figure1(h.P, e), Place: place(e.File, e.Line), SelfWidth: width(e.SelfNPT, h.P.Wall), BelowWidth: width(e.NPT-e.SelfNPT, h.P.Wall)}
+		l := htmlLine{Entry: e, Figure1: figure1(h.P, e), Place: place(e.File, e.Line),
+			SelfWidth: width(e.SelfNPT, h.P.Wall), BelowWidth: width(e.NPT-e.SelfNPT, h.P.Wall)}
 		times := []struct {
 			class string
 			ns    int64
-		}{{"busy", e.Busy}, {"spin", e.Spin}, {"ready", e.Ready}, {"blocked", e.Blocked}, {"syscall", e.Syscall}, {"off", e.Off}}
+		}{{"busy", e.Busy}, {"spin", e.Spin}, {"ready", e.Ready}, {"blocked", e.Blocked}, {"syscall", e.Syscall},
+			{"off", e.Off}}
 		all := e.Busy + e.Spin + e.Ready + e.Blocked + e.Syscall + e.Off
 		var states []string
 		for _, t := range times {
@@ -137,8 +139,9 @@ func (h *htmlPage) flame() {
 		deepest = max(deepest, depth)
 		_, started := strings.CutPrefix(n.name, "go ")
 		h.Flame = append(h.Flame, htmlBox{Name: localFrame(n.name), Depth: depth, Go: started,
-			Title: fmt.Sprintf("%s: npt %s (%s), self %s, busy %s, blocked %s", n.name, measure.Time(n.npt), measure.Percent(n.npt, h.P.Wall), measure.Time(n.self), measure.Time(n.busy), measure.Time(n.blocked)),
-			Left:  width(left, h.P.Wall), Width: width(n.npt, h.P.Wall), Top: flameRow * float64(depth)})
+			Title: fmt.Sprintf("%s: npt %s (%s), self %s, busy %s, blocked %s", n.name, measure.Time(n.npt),
+				measure.Percent(n.npt, h.P.Wall), measure.Time(n.self), measure.Time(n.busy), measure.Time(n.blocked)),
+			Left: width(left, h.P.Wall), Width: width(n.npt, h.P.Wall), Top: flameRow * float64(depth)})
 		for _, c := range n.sorted() {
 			if measure.Ratio(c.npt, h.P.Wall) >= flameLeast {
 				add(c, left, depth+1)

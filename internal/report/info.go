@@ -35,15 +35,18 @@ func Info(w io.Writer, t *trace.Trace, losses *trace.Losses) error {
 	for i := range t.Points {
 		points[t.Points[i].Kind]++
 	}
-	tb.Row("points", fmt.Sprintf("%s: %d proc, %d call, %d go", measure.Count(len(t.Points)), points["proc"], points["call"], points["go"]))
+	tb.Row("points", fmt.Sprintf("%s: %d proc, %d call, %d go", measure.Count(len(t.Points)), points["proc"],
+		points["call"], points["go"]))
 	tb.Row("functions", measure.Count(len(t.Functions)))
 	tb.Row("threads", measure.Count(len(t.Threads)))
 	tb.Row("event blocks", measure.Count(t.Blocks))
 	if t.Usage.Known {
-		tb.Row("cpu", fmt.Sprintf("%s user, %s system, %s resident", measure.Time(t.Usage.User), measure.Time(t.Usage.System), measure.Bytes(t.Usage.MaxRSS)))
+		tb.Row("cpu", fmt.Sprintf("%s user, %s system, %s resident", measure.Time(t.Usage.User),
+			measure.Time(t.Usage.System), measure.Bytes(t.Usage.MaxRSS)))
 	}
 	if m := &t.Memory; m.Known {
-		tb.Row("memory", fmt.Sprintf("%s of %s: events %s, counts %s, stacks %s, tables %s", measure.Bytes(m.Events+m.Counts+m.Stacks+m.Tables), measure.Bytes(m.Limit),
+		tb.Row("memory", fmt.Sprintf("%s of %s: events %s, counts %s, stacks %s, tables %s",
+			measure.Bytes(m.Events+m.Counts+m.Stacks+m.Tables), measure.Bytes(m.Limit),
 			measure.Bytes(m.Events), measure.Bytes(m.Counts), measure.Bytes(m.Stacks), measure.Bytes(m.Tables)))
 	}
 	if t.Salvaged != nil && t.Salvaged.Ring != "" {
@@ -74,7 +77,8 @@ func noRoom(m *trace.Memory) (lines []string) {
 		{m.Ringless, "pieces of the calls' counts found no room: had the program been killed, they would have been lost"},
 	} {
 		if c.n > 0 {
-			lines = append(lines, fmt.Sprintf("%s %s (QINST=memory=, now %s)", measure.Count(c.n), c.what, measure.Bytes(m.Limit)))
+			lines = append(lines, fmt.Sprintf("%s %s (QINST=memory=, now %s)", measure.Count(c.n), c.what,
+				measure.Bytes(m.Limit)))
 		}
 	}
 	return lines

@@ -71,7 +71,8 @@ func (pg *page) levels(s *doc.Section) {
 	slices.SortFunc(points, func(a, b trace.PointID) int {
 		return cmp.Or(cmp.Compare(t.Points[b].Hits, t.Points[a].Hits), cmp.Compare(a, b))
 	})
-	tb := doc.NewTable("not always traced", "hits", "traced", "timed", "counted", "mean", "most", "changes", "at the end").Left(8)
+	tb := doc.NewTable("not always traced", "hits", "traced", "timed", "counted", "mean", "most", "changes",
+		"at the end").Left(8)
 	for _, i := range points[:min(len(points), top)] {
 		p := &t.Points[i]
 		mean, most := "", ""
@@ -80,11 +81,13 @@ func (pg *page) levels(s *doc.Section) {
 		}
 		all := t.Hits(i)
 		reached, told := hits(all), p.Traced+p.Timed()
-		counted := all.Mark() + measure.Count(all.Shown()-min(told, all.Shown())) // the rest, so that the columns add up
+		// the rest, so that the columns add up
+		counted := all.Mark() + measure.Count(all.Shown()-min(told, all.Shown()))
 		if p.Off {
 			reached, counted = reached+"+", counted+"+"
 		}
-		tb.Row(measure.Short(pg.t.OperationOf(i), loopWidth), reached, measure.Count(p.Traced), measure.Count(p.Timed()), counted, mean, most,
+		tb.Row(measure.Short(pg.t.OperationOf(i), loopWidth), reached, measure.Count(p.Traced),
+			measure.Count(p.Timed()), counted, mean, most,
 			measure.Count(changes[i]), fmt.Sprintf("%s (%s, %.3g/s)", last[i].New, last[i].Reason, last[i].Rate))
 	}
 	if n := len(points) - top; n > 0 {
@@ -92,6 +95,7 @@ func (pg *page) levels(s *doc.Section) {
 	}
 	s.Table(tb)
 	if unknown > 0 {
-		s.Say("%d points, %d of them calls, were off for a time: how often they were reached then is not known", unknown, calls)
+		s.Say("%d points, %d of them calls, were off for a time: how often they were reached then is not known",
+			unknown, calls)
 	}
 }

@@ -71,7 +71,8 @@ func List(w io.Writer, p *profile.Profile, choice *names.Choice, sources Sources
 		if e.ID == "" {
 			fmt.Fprintf(w, "  the compiler inlines it: it has no probes, and its time is in its callers' lines\n")
 		} else {
-			fmt.Fprintf(w, "  self npt %s, npt %s (%s), busy %s, blocked %s, %s calls\n", estimated(e.SelfNPT, e.SelfNPTs), estimated(e.NPT, e.NPTs),
+			fmt.Fprintf(w, "  self npt %s, npt %s (%s), busy %s, blocked %s, %s calls\n",
+				estimated(e.SelfNPT, e.SelfNPTs), estimated(e.NPT, e.NPTs),
 				measure.Percent(e.NPT, p.Wall), measure.Time(e.Busy), measure.Time(e.Blocked), hits(e.Called()))
 		}
 		t := doc.NewTable("", "self", "npt", "blocked", "times", "").Left(5)
@@ -80,7 +81,8 @@ func List(w io.Writer, p *profile.Profile, choice *names.Choice, sources Sources
 			if c == nil {
 				c = &lineCost{}
 			}
-			t.Row("", marked(c.self, c.guess), marked(c.npt(), c.shared), nonzero(c.blocked), times(c.times), fmt.Sprintf("%4d  %s", n, strings.ReplaceAll(lines[n-1], "\t", "    ")))
+			t.Row("", marked(c.self, c.guess), marked(c.npt(), c.shared), nonzero(c.blocked), times(c.times),
+				fmt.Sprintf("%4d  %s", n, strings.ReplaceAll(lines[n-1], "\t", "    ")))
 		}
 		if err := t.WriteText(w, ""); err != nil {
 			return err
@@ -191,7 +193,8 @@ func procedures(p *profile.Profile) map[string]*profile.Entry {
 
 // share divides the npt of a called procedure among the calls of it, by how many there
 // were. That of a call in an inlined function is that function's calls' too.
-func share(calls map[[2]string][]*profile.Call, pair [2]string, npt int64, shared bool, depth int, give func(*profile.Call, int64, bool)) {
+func share(calls map[[2]string][]*profile.Call, pair [2]string, npt int64, shared bool, depth int,
+	give func(*profile.Call, int64, bool)) {
 	list := calls[pair]
 	made := uint64(0)
 	for _, c := range list {

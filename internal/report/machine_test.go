@@ -79,7 +79,8 @@ func TestMachineDoubts(t *testing.T) {
 	if got := page(20*ms, 60*ms, 0); !strings.Contains(got, taken+waited) || !strings.Contains(got, stolen) {
 		t.Errorf("expected %q, %q and %q in\n%s", taken, waited, stolen, got)
 	}
-	if got := page(ms, 2*ms, 0); !strings.Contains(got, taken) || strings.Contains(got, "waited for a processor") || strings.Contains(got, "a host took") {
+	if got := page(ms, 2*ms, 0); !strings.Contains(got, taken) || strings.Contains(got, "waited for a processor") ||
+		strings.Contains(got, "a host took") {
 		t.Errorf("expected %q and nothing of a host, or of who waited, in\n%s", taken, got)
 	}
 	if got, want := page(0, 0, 1200), "5.00ms blocked in what the runtime does not see (1,200 waits of threads were for pages that had to be read)"; !strings.Contains(got, want) {

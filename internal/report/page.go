@@ -18,8 +18,8 @@ import (
 )
 
 // Page builds the report for a new user. First comes what makes its numbers doubtful, if anything
-// does, then the changes to make first, the run in numbers and what the report does not know. Those fit a
-// screen. Sections with the numbers behind them follow.
+// does, then the changes to make first, the run in numbers and what the report does not know. Those
+// fit a screen. Sections with the numbers behind them follow.
 func Page(t *trace.Trace, p *profile.Profile) *doc.Doc {
 	pg := newPage(t, p)
 	if p.Goroutines == 0 {
@@ -69,7 +69,8 @@ func (pg *page) summary() {
 	t, p := pg.t, pg.p
 	s := pg.Add("run", "The run")
 	if int64(t.Ran) > p.Wall {
-		s.Say("ran %s; the first %s were traced, and all times are about those", measure.Time(t.Ran), measure.Time(p.Wall))
+		s.Say("ran %s; the first %s were traced, and all times are about those", measure.Time(t.Ran),
+			measure.Time(p.Wall))
 	}
 	s.Say("ran %s on up to %s; %s goroutines", measure.Time(p.Wall), processors(p.Procs), measure.Count(p.Goroutines))
 	if t.End.Known {
@@ -82,21 +83,26 @@ func (pg *page) summary() {
 	if measure.Ratio(p.IdleReady, p.Wall) >= lateShown {
 		taken += fmt.Sprintf(", %s of it while a goroutine was ready", measure.Time(p.IdleReady))
 	}
-	s.Say("average parallelism %.2f while anything ran; nothing ran for %s (%s)%s", measure.Ratio(p.Busy+p.OffCPU, p.NPTSum-p.IdleOff), measure.Time(p.Idle+p.IdleOff), measure.Percent(p.Idle+p.IdleOff, p.Wall), taken)
+	s.Say("average parallelism %.2f while anything ran; nothing ran for %s (%s)%s",
+		measure.Ratio(p.Busy+p.OffCPU, p.NPTSum-p.IdleOff), measure.Time(p.Idle+p.IdleOff),
+		measure.Percent(p.Idle+p.IdleOff, p.Wall), taken)
 	if !p.BusyKnown() {
 		return
 	}
-	s.Say("over the run: effective parallelism %.2f (busy), nominal %.2f (running or ready, spinning too)", p.Effective, p.Nominal)
+	s.Say("over the run: effective parallelism %.2f (busy), nominal %.2f (running or ready, spinning too)", p.Effective,
+		p.Nominal)
 	switch {
 	case p.CPU.Known && p.Off != nil:
 		s.Say("processor time: %s busy by this trace; the operating system counts %s used, %s of it to write this file, and took processors from running goroutines for %s",
-			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), measure.Time(p.Off.All()))
+			measure.Time(p.Busy), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer),
+			measure.Time(p.Off.All()))
 	case p.CPU.Known && !t.TellsThreads():
 		s.Say("processor time: %s busy%s; the operating system counts %s used, and does not tell how long threads waited for processors: it shows no /proc/self/task",
 			measure.Time(p.Busy), pg.ofRunning(), measure.Time(p.CPU.User+p.CPU.System))
 	case p.CPU.Known:
 		s.Say("processor time: %s busy%s; the operating system counts %s used, %s of it to write this file, and kept threads waiting for %s",
-			measure.Time(p.Busy), pg.ofRunning(), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer), pg.waited())
+			measure.Time(p.Busy), pg.ofRunning(), measure.Time(p.CPU.User+p.CPU.System), measure.Time(p.CPU.Writer),
+			pg.waited())
 	}
 	if ns := p.Withheld(); measure.Ratio(ns, p.Busy+p.Spin) >= withheldShown {
 		s.Say("of the busy time up to %s (%s) may not be the program's: the operating system counted that much less for the threads that ran goroutines, because interrupts or the host of a virtual machine used their processors, or because its account of a thread is some ms old", measure.Time(ns), measure.Percent(ns, p.Busy+p.Spin))
@@ -106,9 +112,11 @@ func (pg *page) summary() {
 	}
 }
 
-// lateShown is the share of the run from which on the page says that goroutines were ready and none ran: with less the percentage is that of the
-// conclusion about idle time, which is without it. withheldShown is the share of the busy time from which on it says that others may have had it. unownedWarn is the share of the processor
-// time from which on it says that it was no goroutine's. Less is usual.
+// lateShown is the share of the run from which on the page says that goroutines were ready and none
+// ran: with less the percentage is that of the conclusion about idle time, which is without it.
+// withheldShown is the share of the busy time from which on it says that others may have had it.
+// unownedWarn is the share of the processor time from which on it says that it was no goroutine's.
+// Less is usual.
 const (
 	lateShown     = 0.001
 	withheldShown = 0.02
@@ -147,7 +155,8 @@ func (pg *page) procedures() {
 	pg.entries(s, profile.KindProc, func(e *profile.Entry) int64 { return e.SelfNPT })
 }
 
-// rankings says where processor time, normalized processor time, the critical path and worth disagree.
+// rankings says where processor time, normalized processor time, the critical path and worth
+// disagree.
 func (pg *page) rankings() {
 	const title = "Other rankings of the procedures"
 	if pg.p.Events > mostRanked {
@@ -180,7 +189,8 @@ func (pg *page) loops() {
 	s.Say("A loop's time is its procedure's too. Iterations are recorded when a traced entry ends: ≥ marks a lower bound, because some have not, and ? that none has.")
 	t := doc.NewTable("loop", "npt", "%", "entered", "iterations", "busy", "spin", "").Left(7)
 	for _, e := range list[:min(top, len(list))] {
-		t.Row(doc.Name(e.Name, loopWidth), estimatedCell(e.NPT, e.NPTs), doc.Share(e.NPT, pg.p.Wall), hitsCell(e.Called()), tripsCell(e), doc.Time(e.Busy), doc.Time(e.Spin),
+		t.Row(doc.Name(e.Name, loopWidth), estimatedCell(e.NPT, e.NPTs), doc.Share(e.NPT, pg.p.Wall),
+			hitsCell(e.Called()), tripsCell(e), doc.Time(e.Busy), doc.Time(e.Spin),
 			fmt.Sprintf("%s:%d", path.Base(e.File), e.Line))
 	}
 	s.Table(t)
@@ -213,7 +223,10 @@ func (pg *page) entries(s *doc.Section, kind string, key func(*profile.Entry) in
 }
 
 func (pg *page) regions() {
-	list := kept(pg.p, func(e *profile.Entry) bool { return e.Kind == profile.KindRegion || e.Kind == profile.KindLabels })
+	list := kept(pg.p, func(e *profile.Entry) bool {
+		return e.Kind == profile.KindRegion ||
+			e.Kind == profile.KindLabels
+	})
 	if len(list) == 0 {
 		return
 	}
@@ -256,7 +269,8 @@ func (pg *page) objects() {
 			}
 			names = append(names, fmt.Sprintf("%s%s %s", o.Name, place, measure.Time(o.Wait)))
 		}
-		s.Say("idle by design, for the time, a connection, a signal, or until much of the run was over: %s", strings.Join(names, ", "))
+		s.Say("idle by design, for the time, a connection, a signal, or until much of the run was over: %s",
+			strings.Join(names, ", "))
 	}
 }
 
@@ -270,7 +284,9 @@ func (pg *page) memory() {
 	s.Say("An estimate from %s allocations, chosen at random by bytes: of about %s. What a procedure's calls of packages without probes allocate is its own.", measure.Count(m.Samples), measure.Bytes(m.Bytes))
 	t := doc.NewTable("procedure", "allocated", "%", "between", "", "most of it at").Left(5)
 	for _, p := range m.Places[:min(8, len(m.Places))] {
-		t.Row(doc.Name(cmp.Or(p.Name, "[not known]"), nameWidth), measure.Bytes(p.Bytes), fmt.Sprintf("%.1f%%", 100*p.Share), fmt.Sprintf("%.1f%%", 100*p.Between[0]), fmt.Sprintf("%.1f%%", 100*p.Between[1]), place(p.File, p.Line))
+		t.Row(doc.Name(cmp.Or(p.Name, "[not known]"), nameWidth), measure.Bytes(p.Bytes),
+			fmt.Sprintf("%.1f%%", 100*p.Share), fmt.Sprintf("%.1f%%", 100*p.Between[0]),
+			fmt.Sprintf("%.1f%%", 100*p.Between[1]), place(p.File, p.Line))
 	}
 	s.Table(t)
 }
@@ -278,7 +294,8 @@ func (pg *page) memory() {
 func (pg *page) data() {
 	p := pg.p
 	s := pg.Add("data", "Data")
-	s.Say("%s events read, %s of them procedure entries and exits", measure.Count(p.Events), measure.Count(p.Tool.Traced))
+	s.Say("%s events read, %s of them procedure entries and exits", measure.Count(p.Events),
+		measure.Count(p.Tool.Traced))
 	crowded, lost := noRoom(&pg.t.Memory), pg.t.Sources[trace.SourceSwitches].Lost
 	if !p.Losses.Any() && p.Degraded == 0 && len(crowded) == 0 && lost == 0 {
 		s.Say("nothing lost, nothing degraded")
@@ -289,7 +306,8 @@ func (pg *page) data() {
 	pg.levels(s)
 	pg.extensions(s)
 	for _, l := range pg.t.Limits {
-		s.Say("from %s on points only counted: %s limit, %s written", measure.Time(l.Time), l.Reason, measure.Bytes(l.Bytes))
+		s.Say("from %s on points only counted: %s limit, %s written", measure.Time(l.Time), l.Reason,
+			measure.Bytes(l.Bytes))
 	}
 	pg.losses()
 }

@@ -48,7 +48,8 @@ func running(p *steps.Program) *pathFigure {
 		fmt.Fprintf(&b, " 1000,%d", height)
 		return b.String()
 	}
-	return &pathFigure{p.Procs, fmt.Sprintf("%.1f", top), area(running), area(ready), height - float64(p.Procs)/top*height}
+	return &pathFigure{p.Procs, fmt.Sprintf("%.1f", top), area(running), area(ready),
+		height - float64(p.Procs)/top*height}
 }
 
 //go:embed path.html gantt.html spt.html

@@ -14,20 +14,23 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// TestCriticalPage: the page has every piece of the path, with goroutines by what they were started for and operations with their places.
+// TestCriticalPage: the page has every piece of the path, with goroutines by what they were started
+// for and operations with their places.
 func TestCriticalPage(t *testing.T) {
 	const ms = 1_000_000
 	b := tracetest.New(2)
 	b.Operations = true
 	source := tracetest.SimulateOn(b, []tracetest.Thread{
-		{Name: "main.first", Ops: []tracetest.Op{tracetest.Do("main.a", 3*ms), tracetest.Signal("x"), tracetest.Do("main.b", ms)}},
+		{Name: "main.first", Ops: []tracetest.Op{tracetest.Do("main.a", 3*ms), tracetest.Signal("x"),
+			tracetest.Do("main.b", ms)}},
 		{Name: "main.<second>", Ops: []tracetest.Op{tracetest.Wait("x"), tracetest.Do("main.c", 5*ms)}},
 	}).Trace()
 	p, _, err := steps.Build(source, steps.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := report.CriticalPage(p, critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing}), predict.Gains(p, 2, sim.Sharing))
+	d, err := report.CriticalPage(p, critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing}),
+		predict.Gains(p, 2, sim.Sharing))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +40,8 @@ func TestCriticalPage(t *testing.T) {
 	}
 	for text, n := range map[string]int{
 		`"path":[[0,3000000,0,3],[3000000,8000000,1,4]]`: 1,
-		`{"name":"main.a"`: 1, `{"name":"main.c"`: 1, `"name":"2 main.first"`: 1, `"name":"3 main.\u003csecond\u003e"`: 1, "<second>": 0,
+		`{"name":"main.a"`: 1, `{"name":"main.c"`: 1, `"name":"2 main.first"`: 1,
+		`"name":"3 main.\u003csecond\u003e"`: 1, "<second>": 0,
 		`"segs":[0,500000,0],"ops":[375000,5,0,`: 1, // it goes on with main.b behind its send
 		`data-points="0:8000000 10:`:             2,
 	} {
@@ -47,7 +51,8 @@ func TestCriticalPage(t *testing.T) {
 	}
 }
 
-// TestAgreement: a procedure with most of the processor time that nobody waits for is told of, with the reason.
+// TestAgreement: a procedure with most of the processor time that nobody waits for is told of, with
+// the reason.
 func TestAgreement(t *testing.T) {
 	const ms = 1_000_000
 	b := tracetest.New(2)
@@ -60,7 +65,8 @@ func TestAgreement(t *testing.T) {
 		t.Fatal(err)
 	}
 	var page bytes.Buffer
-	if err := report.Critical(critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing})).WriteText(&page); err != nil {
+	if err := report.Critical(critpath.New(p, critpath.Options{AsRun: true,
+		Policy: sim.Sharing})).WriteText(&page); err != nil {
 		t.Fatal(err)
 	}
 	found := ""
@@ -76,8 +82,8 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// TestWorthIsOneNumber: what a procedure is worth is the same share of the run in the table of the path and in that of rankings, also where all procedures
-// together are worth little of it.
+// TestWorthIsOneNumber: what a procedure is worth is the same share of the run in the table of the
+// path and in that of rankings, also where all procedures together are worth little of it.
 func TestWorthIsOneNumber(t *testing.T) {
 	const ms = 1_000_000
 	b := tracetest.New(2)
@@ -99,10 +105,12 @@ func TestWorthIsOneNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	var page bytes.Buffer
-	if err := report.Critical(critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing})).WriteText(&page); err != nil {
+	if err := report.Critical(critpath.New(p, critpath.Options{AsRun: true,
+		Policy: sim.Sharing})).WriteText(&page); err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range []string{`main.busy +10.0ms +10.0% +10.0ms +10.0% `, `main.busy +55.6 % .* 100.0 % +100.0 % +10.0 % `, `main.idle +44.4 % .* 0.0 % +0.0 % +0.0 % `} {
+	for _, row := range []string{`main.busy +10.0ms +10.0% +10.0ms +10.0% `,
+		`main.busy +55.6 % .* 100.0 % +100.0 % +10.0 % `, `main.idle +44.4 % .* 0.0 % +0.0 % +0.0 % `} {
 		if !regexp.MustCompile(row).MatchString(page.String()) {
 			t.Errorf("found no row %s in\n%s", row, page.String())
 		}

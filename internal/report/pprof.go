@@ -63,7 +63,8 @@ func (c *pprofer) location(f profile.Frame) *pprof.Location {
 	key.At = 0
 	fn := c.functions[key]
 	if fn == nil {
-		fn = &pprof.Function{ID: uint64(len(c.out.Function) + 1), Name: f.Name, SystemName: f.Name, Filename: f.File, StartLine: int64(f.Line)}
+		fn = &pprof.Function{ID: uint64(len(c.out.Function) + 1), Name: f.Name, SystemName: f.Name, Filename: f.File,
+			StartLine: int64(f.Line)}
 		c.functions[key] = fn
 		c.out.Function = append(c.out.Function, fn)
 	}

@@ -15,7 +15,8 @@ import (
 func Held(p *profile.Profile) (list []predict.Held) {
 	for i := range p.Objects {
 		if o := &p.Objects[i]; o.Lock() && o.HoldInterval != nil {
-			list = append(list, predict.Held{Name: o.Name, Ops: o.Ops, Counted: o.Degraded, Objects: o.Objects, Hold: o.Hold, Most: o.HoldInterval[1]})
+			list = append(list, predict.Held{Name: o.Name, Ops: o.Ops, Counted: o.Degraded, Objects: o.Objects,
+				Hold: o.Hold, Most: o.HoldInterval[1]})
 		}
 	}
 	return list
@@ -39,7 +40,8 @@ func Predict(r *predict.Result) *doc.Doc {
 	for _, of := range r.Runs {
 		row := []any{fmt.Sprint(of.Procs), "not known", "", "", ""}
 		if !of.Unknown {
-			row = []any{row[0], doc.Time(of.T), measure.Time(of.Lo) + " to " + measure.Time(of.Hi), fmt.Sprintf("%.2f", of.Speedup), fmt.Sprintf("%.0f %%", of.Utilization*100)}
+			row = []any{row[0], doc.Time(of.T), measure.Time(of.Lo) + " to " + measure.Time(of.Hi),
+				fmt.Sprintf("%.2f", of.Speedup), fmt.Sprintf("%.0f %%", of.Utilization*100)}
 			if r.T1 == 0 {
 				row[3] = ""
 			}
@@ -63,7 +65,8 @@ func Predict(r *predict.Result) *doc.Doc {
 		one = measure.Time(r.T1)
 	}
 	s.Say("%s", help(r))
-	s.Say("With as many processors as goroutines, or 256, it takes %s, on one %s.%s", measure.Time(r.TInf), one, collects(r))
+	s.Say("With as many processors as goroutines, or 256, it takes %s, on one %s.%s", measure.Time(r.TInf), one,
+		collects(r))
 	s.Table(latencies(r))
 	gainsMost(s, r)
 	s.Table(changes(r))
@@ -90,14 +93,16 @@ func help(r *predict.Result) string {
 		}
 		gain := float64(r.Recorded.Replay) / float64(max(of.T, 1))
 		if gain >= little && of.Hi > r.Recorded.Replay {
-			return fmt.Sprintf("Whether more processors help is not known: twice as many take from %s to %s.", measure.Time(of.Lo), measure.Time(of.Hi))
+			return fmt.Sprintf("Whether more processors help is not known: twice as many take from %s to %s.",
+				measure.Time(of.Lo), measure.Time(of.Hi))
 		}
 		if gain < little {
 			return fmt.Sprintf("More processors do not help: twice as many make it %.2f times as fast, and no number more than %.2f times.", gain, max(most, gain))
 		}
 		return fmt.Sprintf("More processors help: twice as many make it %.2f times as fast, if they do not slow each other down. No number makes it more than %.2f times as fast.", gain, max(most, gain))
 	}
-	return fmt.Sprintf("No number of processors makes it more than %.2f times as fast as the recorded %d.", max(most, 1), r.Recorded.Procs)
+	return fmt.Sprintf("No number of processors makes it more than %.2f times as fast as the recorded %d.",
+		max(most, 1), r.Recorded.Procs)
 }
 
 // gainsMost names the change that gains most, if one gains much.
@@ -105,12 +110,14 @@ func gainsMost(s *doc.Section, r *predict.Result) {
 	const much = 3 // %
 	var most *predict.Change
 	for i := range r.WhatIf {
-		if c := &r.WhatIf[i]; c.Request == nil && c.Unknown == "" && c.LoPct > 0 && c.GainPct > much && (most == nil || c.GainPct > most.GainPct) {
+		if c := &r.WhatIf[i]; c.Request == nil && c.Unknown == "" && c.LoPct > 0 && c.GainPct > much &&
+			(most == nil || c.GainPct > most.GainPct) {
 			most = c
 		}
 	}
 	if most != nil && len(r.WhatIf) > 1 {
-		s.Say("Of these changes %s gains most: %.1f %% on %s.", measure.Visible(most.Change), most.GainPct, processors(most.Procs))
+		s.Say("Of these changes %s gains most: %.1f %% on %s.", measure.Visible(most.Change), most.GainPct,
+			processors(most.Procs))
 	}
 }
 
@@ -120,7 +127,8 @@ func collects(r *predict.Result) string {
 	if len(r.Runs) == 0 || float64(r.Runs[0].Collector) < from*float64(r.T1) {
 		return ""
 	}
-	return fmt.Sprintf(" Of the work %s is the collector's, which is taken to be as much on any number.", measure.Time(r.Runs[0].Collector))
+	return fmt.Sprintf(" Of the work %s is the collector's, which is taken to be as much on any number.",
+		measure.Time(r.Runs[0].Collector))
 }
 
 // latencies has how long requests take.
@@ -128,7 +136,8 @@ func latencies(r *predict.Result) *doc.Table {
 	t := doc.NewTable("processors", "requests", "a second", "mean", "median", "p99")
 	for _, of := range r.Runs {
 		if q := of.Request; q != nil {
-			t.Row(fmt.Sprint(of.Procs), doc.Count(q.Count), fmt.Sprintf("%.4g", q.PerSecond), doc.Time(q.Mean), doc.Time(q.P50), doc.Time(q.P99))
+			t.Row(fmt.Sprint(of.Procs), doc.Count(q.Count), fmt.Sprintf("%.4g", q.PerSecond), doc.Time(q.Mean),
+				doc.Time(q.P50), doc.Time(q.P99))
 		}
 	}
 	return t
@@ -155,7 +164,8 @@ func changes(r *predict.Result) *doc.Table {
 			rows[c.Change] = append(rows[c.Change], doc.Time(q.Mean), "mean", "p99 "+measure.Time(q.P99))
 			continue
 		}
-		rows[c.Change] = append(rows[c.Change], doc.Time(c.T), measure.Change(-c.GainPct)+" %", measure.Change(-c.HiPct)+" to "+measure.Change(-c.LoPct))
+		rows[c.Change] = append(rows[c.Change], doc.Time(c.T), measure.Change(-c.GainPct)+" %",
+			measure.Change(-c.HiPct)+" to "+measure.Change(-c.LoPct))
 	}
 	t := doc.NewTable(heads...)
 	for _, change := range order {
@@ -164,7 +174,8 @@ func changes(r *predict.Result) *doc.Table {
 	return t
 }
 
-// PredictPage is the page for a browser: what [Predict] says, the speed-up drawn, and changes to move.
+// PredictPage is the page for a browser: what [Predict] says, the speed-up drawn, and changes to
+// move.
 func PredictPage(r *predict.Result) (*doc.Doc, error) {
 	d := Predict(r)
 	if len(r.Runs) > 1 {

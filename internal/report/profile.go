@@ -21,7 +21,8 @@ func Profile(p *profile.Profile, v View) *doc.Doc {
 	if !p.BusyKnown() {
 		s.Warn("%s", advice.Of(p)[0].Text)
 	}
-	s.Say("wall %s, busy %s, idle %s, %d processors, %s events", measure.Time(p.Wall), measure.Time(p.Busy), measure.Time(p.Idle), p.Procs, measure.Count(p.Events))
+	s.Say("wall %s, busy %s, idle %s, %d processors, %s events", measure.Time(p.Wall), measure.Time(p.Busy),
+		measure.Time(p.Idle), p.Procs, measure.Count(p.Events))
 	s.Say("npt: normalized processor time, processor time / processors busy; self npt + idle = wall")
 	if v.Kind == profile.KindSync {
 		objectTable(d.Add("synchronization", "Synchronization"), p, p.Objects)
@@ -29,7 +30,8 @@ func Profile(p *profile.Profile, v View) *doc.Doc {
 	}
 	t := newEntryTable(p, true, "idle ended", "blame")
 	if p.Sampling != nil || p.OffCPUs != nil {
-		t.Columns = append(t.Columns, doc.Column{Name: "self npt from"}, doc.Column{Name: "to"}, doc.Column{Name: "npt from"}, doc.Column{Name: "to"})
+		t.Columns = append(t.Columns, doc.Column{Name: "self npt from"}, doc.Column{Name: "to"},
+			doc.Column{Name: "npt from"}, doc.Column{Name: "to"})
 	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
@@ -92,8 +94,11 @@ func ProfileDiff(old, p *profile.Profile, v View) *doc.Doc {
 			e = q.old
 		}
 		t.Row(kindMark(e.Kind)+measure.Short(e.Name, loopWidth),
-			estimatedCell(q.now.SelfNPT, q.now.SelfNPTs), estimatedCell(q.old.SelfNPT, q.old.SelfNPTs), changeWithin(q.now.SelfNPT, q.old.SelfNPT, q.now.SelfNPTs, q.old.SelfNPTs),
-			estimatedCell(q.now.NPT, q.now.NPTs), estimatedCell(q.old.NPT, q.old.NPTs), changeWithin(q.now.NPT, q.old.NPT, q.now.NPTs, q.old.NPTs), doc.Time(q.now.Busy), doc.Time(q.old.Busy), hitsCell(q.now.Called()), hitsCell(q.old.Called()))
+			estimatedCell(q.now.SelfNPT, q.now.SelfNPTs), estimatedCell(q.old.SelfNPT, q.old.SelfNPTs),
+			changeWithin(q.now.SelfNPT, q.old.SelfNPT, q.now.SelfNPTs, q.old.SelfNPTs),
+			estimatedCell(q.now.NPT, q.now.NPTs), estimatedCell(q.old.NPT, q.old.NPTs),
+			changeWithin(q.now.NPT, q.old.NPT, q.now.NPTs, q.old.NPTs), doc.Time(q.now.Busy), doc.Time(q.old.Busy),
+			hitsCell(q.now.Called()), hitsCell(q.old.Called()))
 	}
 	d.Add("entries", "").Table(t)
 	return d
@@ -134,7 +139,8 @@ func (t entryTable) row(e *profile.Entry, more ...any) {
 	if e.Calls > 0 { // otherwise they were not counted
 		calls = hitsCell(e.Called())
 	}
-	cells = append(cells, estimatedCell(e.SelfNPT, e.SelfNPTs), doc.Share(e.SelfNPT, t.p.Wall), estimatedCell(e.NPT, e.NPTs), doc.Share(e.NPT, t.p.Wall), calls,
+	cells = append(cells, estimatedCell(e.SelfNPT, e.SelfNPTs), doc.Share(e.SelfNPT, t.p.Wall),
+		estimatedCell(e.NPT, e.NPTs), doc.Share(e.NPT, t.p.Wall), calls,
 		doc.Time(e.SelfBusy), doc.Time(e.Busy), doc.Time(e.Blocked), doc.Time(e.Ready), doc.Time(e.Syscall))
 	if t.p.OffMatters() {
 		cells = append(cells, doc.Time(e.Off))

@@ -10,15 +10,15 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// A line of the profile is kept if it has this share of the busy time: somebody will look at it. And a list that is longer is
-// no remedy.
+// A line of the profile is kept if it has this share of the busy time: somebody will look at it.
+// And a list that is longer is no remedy.
 const (
 	remedyKeeps = 0.10
 	remedyMost  = 8
 )
 
-// RemedyFor returns the procedures to leave out so that counting is within the budget, or nearly, nil if that is not
-// needed or nothing would help.
+// RemedyFor returns the procedures to leave out so that counting is within the budget, or nearly,
+// nil if that is not needed or nothing would help.
 func RemedyFor(t *trace.Trace, p *profile.Profile) *Remedy {
 	cpu, budget, c := p.CPU.User+p.CPU.System, t.Int("budget_permille"), &p.Tool.Cost
 	counting := c.Counted.Cost + c.InPlace.Cost + c.Tests.Cost
@@ -28,8 +28,12 @@ func RemedyFor(t *trace.Trace, p *profile.Profile) *Remedy {
 	paid, all := paidFor(t)
 	r := &Remedy{}
 	left := all
-	for _, name := range dearest(paid, kept(p, func(e *profile.Entry) bool { return measure.Ratio(e.SelfBusy, p.Busy) >= remedyKeeps })) {
-		if float64(left)*float64(counting) <= float64(all)*float64(cpu*budget/1000) || len(r.Without) == remedyMost || 50*paid[name] < all {
+	for _, name := range dearest(paid, kept(p, func(e *profile.Entry) bool {
+		return measure.Ratio(e.SelfBusy,
+			p.Busy) >= remedyKeeps
+	})) {
+		if float64(left)*float64(counting) <= float64(all)*float64(cpu*budget/1000) || len(r.Without) == remedyMost ||
+			50*paid[name] < all {
 			break
 		}
 		r.Without = append(r.Without, name)
@@ -42,7 +46,8 @@ func RemedyFor(t *trace.Trace, p *profile.Profile) *Remedy {
 	return r
 }
 
-// paidFor returns what counting cost for each procedure, in hits: of what is counted in it, and of calls of it.
+// paidFor returns what counting cost for each procedure, in hits: of what is counted in it, and of
+// calls of it.
 func paidFor(t *trace.Trace) (paid map[string]uint64, all uint64) {
 	paid = map[string]uint64{}
 	for i := range t.Points {
@@ -83,8 +88,8 @@ func kept(p *profile.Profile, want func(*profile.Entry) bool) (list []*profile.E
 	return list
 }
 
-// Remedy is what to leave out of a program in which counting takes too much, by name, and how much counting would take
-// then.
+// Remedy is what to leave out of a program in which counting takes too much, by name, and how much
+// counting would take then.
 type Remedy struct {
 	Without []string // procedures that cost much and tell little
 	Left    float64  // share of the processor time that counting would take

@@ -11,7 +11,8 @@ import (
 
 // What is missing from the data, or makes it doubtful, is on the page.
 func TestPageWarns(t *testing.T) {
-	p := &profile.Profile{Wall: 1e9, Busy: 1e9, Procs: 1, Goroutines: 1, OffCPU: 30e6, Degraded: 7, Notes: []string{"7 calls were not traced"}, Parallelism: []int64{0, 1e9}, Losses: trace.Losses{Blocks: 3}}
+	p := &profile.Profile{Wall: 1e9, Busy: 1e9, Procs: 1, Goroutines: 1, OffCPU: 30e6, Degraded: 7,
+		Notes: []string{"7 calls were not traced"}, Parallelism: []int64{0, 1e9}, Losses: trace.Losses{Blocks: 3}}
 	tr := &trace.Trace{}
 	tr.Throttled, tr.Limits = 5e6, []trace.Limit{{Time: 10, Bytes: 1 << 20, Reason: "bytes"}}
 	var out bytes.Buffer
@@ -22,7 +23,8 @@ func TestPageWarns(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
 	}
-	if s := out.String(); strings.Index(s, "WARNING") > strings.Index(s, "WHAT TO CHANGE FIRST") || strings.Index(s, "THE RUN") > strings.Index(s, "note: 7 calls") {
+	if s := out.String(); strings.Index(s, "WARNING") > strings.Index(s, "WHAT TO CHANGE FIRST") ||
+		strings.Index(s, "THE RUN") > strings.Index(s, "note: 7 calls") {
 		t.Errorf("not in this order: what is doubtful, conclusions, the run, notes:\n%s", s)
 	}
 	p.OffCPU = 10e6
@@ -46,7 +48,8 @@ func TestPageCounted(t *testing.T) {
 	}
 }
 
-// A loop tells its iterations when it is left. Those of entries that were not traced, or not left, are not known, and not 0.
+// A loop tells its iterations when it is left. Those of entries that were not traced, or not left,
+// are not known, and not 0.
 func TestIterations(t *testing.T) {
 	for want, e := range map[string]*profile.Entry{
 		"7":  {Calls: 2, Trips: 7, TripsOf: 2},

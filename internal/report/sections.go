@@ -38,7 +38,8 @@ func (pg *page) program() *doc.Section {
 	return s
 }
 
-// mostRanked is from how many events on the path is not looked for without being asked, because it needs up to 200 bytes of memory for each.
+// mostRanked is from how many events on the path is not looked for without being asked, because it
+// needs up to 200 bytes of memory for each.
 const mostRanked = 5_000_000
 
 // tripsCell has the iterations of a loop, as far as they are known: they are told when it is left.
@@ -71,13 +72,15 @@ func objectTable(s *doc.Section, p *profile.Profile, list []profile.Object) {
 	if slices.ContainsFunc(list, func(o profile.Object) bool { return o.Apart }) {
 		s.Say("? in place of the longest queue: it is not known where waits have no object, or tell it only at their end.")
 	}
-	t := doc.NewTable("object", "npt", "waited", "waits", "worst", "held", "uses", "queue", "addresses", "blamed on").Left(9)
+	t := doc.NewTable("object", "npt", "waited", "waits", "worst", "held", "uses", "queue", "addresses",
+		"blamed on").Left(9)
 	for i := range list {
 		o := &list[i]
 		var by, held, uses, npt doc.Cell
 		if len(o.Blamed) > 0 {
 			b := o.Blamed[0]
-			by = doc.Cell{Text: fmt.Sprintf("%s %s", measure.Short(b.Reason, nameWidth), measure.Percent(b.Time, o.Wait)), Value: b.Reason}
+			by = doc.Cell{Text: fmt.Sprintf("%s %s", measure.Short(b.Reason, nameWidth),
+				measure.Percent(b.Time, o.Wait)), Value: b.Reason}
 		}
 		if o.Holds > 0 {
 			held, npt = doc.Time(o.Hold), doc.Time(o.NPT())
@@ -98,7 +101,8 @@ func objectTable(s *doc.Section, p *profile.Profile, list []profile.Object) {
 	s.Table(t)
 }
 
-// addresses is at how many addresses there were objects: of operations that were only counted it is not known.
+// addresses is at how many addresses there were objects: of operations that were only counted it is
+// not known.
 func addresses(o *profile.Object) string {
 	if o.Objects > 1 && o.Degraded > 0 {
 		return "≥" + fmt.Sprint(o.Objects)
@@ -135,12 +139,15 @@ func (pg *page) lost() {
 	s := pg.Add("lost", "Where time was lost")
 	off := ""
 	if p.IdleOff > 0 {
-		off = fmt.Sprintf("; none for another %s (%s), because the operating system had taken them", measure.Time(p.IdleOff), measure.Percent(p.IdleOff, p.Wall))
+		off = fmt.Sprintf("; none for another %s (%s), because the operating system had taken them",
+			measure.Time(p.IdleOff), measure.Percent(p.IdleOff, p.Wall))
 	}
-	s.Say("idle: no processor busy for %s (%s of the run)%s", measure.Time(p.Idle), measure.Percent(p.Idle, p.Wall), off)
+	s.Say("idle: no processor busy for %s (%s of the run)%s", measure.Time(p.Idle), measure.Percent(p.Idle, p.Wall),
+		off)
 	all := int64(p.Procs) * p.Wall
 	if unused := max(0, all-p.Busy-p.OffCPU-p.Off.Waited()); p.BusyKnown() {
-		s.Say("unused: %s of %s processor time (%s)", measure.Time(unused), measure.Time(all), measure.Percent(unused, all))
+		s.Say("unused: %s of %s processor time (%s)", measure.Time(unused), measure.Time(all),
+			measure.Percent(unused, all))
 	}
 	var ready, syscall int64
 	for i := range p.Entries {
@@ -149,14 +156,17 @@ func (pg *page) lost() {
 			syscall += e.SelfSyscall
 		}
 	}
-	s.Say("ready: goroutines waited %s for a processor, %.2f at a time", measure.Time(ready), measure.Ratio(ready, p.Wall))
+	s.Say("ready: goroutines waited %s for a processor, %.2f at a time", measure.Time(ready),
+		measure.Ratio(ready, p.Wall))
 	if p.Spin > 0 {
 		s.Say("spinning: %s of processor time in loops that only waited for shared state to change, or for a mutex (%s of busy and spinning)", measure.Time(p.Spin), measure.Percent(p.Spin, p.Busy+p.Spin))
 	}
-	s.Say("scheduler: processors looked for work, or switched, for %s (%s of processor time)", measure.Time(p.Searched), measure.Percent(p.Searched, all))
+	s.Say("scheduler: processors looked for work, or switched, for %s (%s of processor time)", measure.Time(p.Searched),
+		measure.Percent(p.Searched, all))
 	if c := p.GC; c.Cycles > 0 || c.Stops > 0 {
 		s.Say("garbage collector: %s cycles, marking for %s of the run; workers %s and assists %s of processor time%s; the world stopped %s times, for %s",
-			measure.Count(c.Cycles), measure.Time(c.Marking), measure.Time(c.Workers), measure.Time(c.Assists), pg.collected(), measure.Count(c.Stops), measure.Time(c.Stopped))
+			measure.Count(c.Cycles), measure.Time(c.Marking), measure.Time(c.Workers), measure.Time(c.Assists),
+			pg.collected(), measure.Count(c.Stops), measure.Time(c.Stopped))
 	}
 	if ns, most := advice.OperationCost(p); most != nil {
 		ops := uint64(0)
@@ -192,16 +202,19 @@ func (pg *page) losses() {
 	}
 }
 
-// collected is the collector's processor time by its threads' clocks, which other load does not change.
+// collected is the collector's processor time by its threads' clocks, which other load does not
+// change.
 func (pg *page) collected() string {
 	c := &pg.p.CPU
 	if c.Collector < 0 || !c.Known || c.Collector == pg.p.GC.Workers+pg.p.GC.Assists {
 		return ""
 	}
-	return fmt.Sprintf(" by this trace, %s%s by their threads' clocks", measure.Time(c.Collector), ofProcess(c.Collector, c.User+c.System))
+	return fmt.Sprintf(" by this trace, %s%s by their threads' clocks", measure.Time(c.Collector),
+		ofProcess(c.Collector, c.User+c.System))
 }
 
-// ofRunning says how long goroutines ran by the trace, where that is more than what they had of processors.
+// ofRunning says how long goroutines ran by the trace, where that is more than what they had of
+// processors.
 func (pg *page) ofRunning() string {
 	if !pg.p.OffCPUMatters() {
 		return " by this trace"
@@ -222,7 +235,8 @@ func (pg *page) offCPU(s *doc.Section) {
 	p := pg.p
 	if o := p.Off; o != nil {
 		s.Say("off-CPU: the operating system took processors from running goroutines for %s (%s of the time that they ran by the scheduler): preempted %s, throttled %s, stopped %s, blocked %s; while they held locks: %s",
-			measure.Time(o.All()), measure.Percent(o.All(), p.Busy+p.Spin+o.All()), measure.Time(o.Preempted), measure.Time(o.Throttled), measure.Time(o.Stopped), measure.Time(o.Blocked), measure.Time(o.Holding))
+			measure.Time(o.All()), measure.Percent(o.All(), p.Busy+p.Spin+o.All()), measure.Time(o.Preempted),
+			measure.Time(o.Throttled), measure.Time(o.Stopped), measure.Time(o.Blocked), measure.Time(o.Holding))
 		if pg.t.AllSwitches() {
 			return
 		}
@@ -230,7 +244,8 @@ func (pg *page) offCPU(s *doc.Section) {
 	s.Say("off-CPU: the operating system kept running threads waiting for %s (%s of the time that goroutines ran by the scheduler)%s", pg.waited(), measure.Percent(p.OffCPU, p.Busy+p.Spin+p.OffCPU), pg.refused())
 }
 
-// refused says why the system did not tell when threads lost their processors, and what would make it tell.
+// refused says why the system did not tell when threads lost their processors, and what would make
+// it tell.
 func (pg *page) refused() string {
 	src, ok := pg.t.Sources[trace.SourceSwitches]
 	if !ok {

@@ -8,7 +8,8 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// speedups are bars by number of processors: the speed-up, its interval, and what it would be if all processors were in use.
+// speedups are bars by number of processors: the speed-up, its interval, and what it would be if
+// all processors were in use.
 type speedups struct {
 	Height int
 	Bars   []speedupBar
@@ -29,7 +30,8 @@ func newSpeedups(r *predict.Result) *speedups {
 	f := &speedups{Height: high * len(r.Runs)}
 	at := func(ns int64) float64 { return min(wide, float64(r.T1)/float64(max(ns, 1))/most*wide) }
 	for i, of := range r.Runs {
-		f.Bars = append(f.Bars, speedupBar{Procs: fmt.Sprint(of.Procs), Text: fmt.Sprintf("%.2f, %s", of.Speedup, measure.Time(of.T)), Y: i * high,
+		f.Bars = append(f.Bars, speedupBar{Procs: fmt.Sprint(of.Procs),
+			Text: fmt.Sprintf("%.2f, %s", of.Speedup, measure.Time(of.T)), Y: i * high,
 			Ideal: float64(of.Procs) / most * wide, Width: at(of.T), Lo: at(of.Hi), Hi: at(of.Lo)})
 	}
 	return f
@@ -55,7 +57,8 @@ func newSliders(changes []predict.Change) (list []slider) {
 		if !ok {
 			i = len(list)
 			index[key] = i
-			list = append(list, slider{measure.Visible(strings.TrimPrefix(name, "self:")), processors(c.Procs), fmt.Sprintf("0:%d", c.T+c.Gain)})
+			list = append(list, slider{measure.Visible(strings.TrimPrefix(name, "self:")), processors(c.Procs),
+				fmt.Sprintf("0:%d", c.T+c.Gain)})
 		}
 		list[i].Points += fmt.Sprintf(" %s:%d", percent, c.T)
 	}

@@ -36,7 +36,8 @@ func (s Sources) read(file string) ([]byte, error) {
 		}
 	}
 	if s.Folder == "" {
-		return nil, fmt.Errorf("found no %s below %s; -source=FOLDER tells where the source is", file, strings.Join(s.Roots, " or "))
+		return nil, fmt.Errorf("found no %s below %s; -source=FOLDER tells where the source is", file,
+			strings.Join(s.Roots, " or "))
 	}
 	parts := strings.Split(filepath.ToSlash(file), "/")
 	for i := range parts {
@@ -49,7 +50,8 @@ func (s Sources) read(file string) ([]byte, error) {
 	return nil, fmt.Errorf("found neither %s nor an end of that name in %s", file, s.Folder)
 }
 
-// below reads a file below a folder, to which no link leads out of it. To open a pipe must not wait.
+// below reads a file below a folder, to which no link leads out of it. To open a pipe must not
+// wait.
 func below(folder, name string) ([]byte, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

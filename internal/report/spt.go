@@ -50,7 +50,8 @@ func Delays(x *delays.Experiment, r *delays.Result) *doc.Doc {
 	return d
 }
 
-// concluded says what was found. Of plans on as many processors the one that tells most of a part ([delays.Result.Best]) says whether it matters.
+// concluded says what was found. Of plans on as many processors the one that tells most of a part
+// ([delays.Result.Best]) says whether it matters.
 func concluded(s *doc.Section, x *delays.Experiment, r *delays.Result) {
 	it, more, fewer := "the run", "longer", "shorter"
 	switch {
@@ -106,14 +107,17 @@ func concluded(s *doc.Section, x *delays.Experiment, r *delays.Result) {
 // planTable lists effects.
 func planTable(s *doc.Section, x *delays.Experiment, r *delays.Result, p *delays.PlanResult) {
 	s.Say("%s", runsOf(x, p))
-	t := doc.NewTable("rank", "part", "construct", "visits", "delay", "effect", "from", "to", "per delay", "+-", "weight", "corrected p", "").Left(1, 2)
+	t := doc.NewTable("rank", "part", "construct", "visits", "delay", "effect", "from", "to", "per delay", "+-",
+		"weight", "corrected p", "").Left(1, 2)
 	for _, e := range p.Effects {
 		verdict := ""
 		if e.Significant {
 			verdict = "significant"
 		}
-		t.Row(fmt.Sprint(e.Rank), doc.Name(e.Name, nameWidth), e.Construct, doc.Count(uint64(e.Visits)), measure.Time(int64(e.Delay)), signedAmount(x, e.Effect), signedAmount(x, e.Low), signedAmount(x, e.High),
-			fmt.Sprintf("%.2f", e.PerVisit), fmt.Sprintf("%.2f", e.PerVisitSE), weightOf(&e), probability(e.PHolm), verdict)
+		t.Row(fmt.Sprint(e.Rank), doc.Name(e.Name, nameWidth), e.Construct, doc.Count(uint64(e.Visits)),
+			measure.Time(int64(e.Delay)), signedAmount(x, e.Effect), signedAmount(x, e.Low), signedAmount(x, e.High),
+			fmt.Sprintf("%.2f", e.PerVisit), fmt.Sprintf("%.2f", e.PerVisitSE), weightOf(&e), probability(e.PHolm),
+			verdict)
 	}
 	s.Table(t)
 	for _, i := range p.Interactions {
@@ -129,7 +133,8 @@ func planTable(s *doc.Section, x *delays.Experiment, r *delays.Result, p *delays
 		s.Warn("the delays of %s take less time together than runs differ by anyway (%s), so that nothing is known of what they do; a longer -delay tells", someOf(names), amount(x, seen(p)))
 	}
 	if c := p.Curvature; c != nil && c.Significant {
-		s.Warn("with half of the delays the response is %s off the middle: effects are not proportional to delays", signedAmount(x, c.Effect))
+		s.Warn("with half of the delays the response is %s off the middle: effects are not proportional to delays",
+			signedAmount(x, c.Effect))
 	}
 	from := "the differences between runs with the same delays"
 	if strings.HasPrefix(p.SEMethod, doe.Lenth) {
@@ -161,7 +166,8 @@ func interaction(s *doc.Section, x *delays.Experiment, i *delays.Interaction) {
 			of += fmt.Sprintf(", or one of %d more pairs, which this plan does not tell apart", n-1)
 		}
 	}
-	s.Say("%s: the effect of one differs by %s between the delays of %s (standard error %s, corrected p %s).", of, effect, others, amount(x, 2*i.SE), probability(i.PHolm))
+	s.Say("%s: the effect of one differs by %s between the delays of %s (standard error %s, corrected p %s).", of,
+		effect, others, amount(x, 2*i.SE), probability(i.PHolm))
 }
 
 func weightOf(e *delays.Effect) string {

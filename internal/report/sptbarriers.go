@@ -45,9 +45,11 @@ func barriersConcluded(s *doc.Section, x *delays.Experiment, r *delays.Result) {
 // barrierTable lists pairs.
 func barrierTable(s *doc.Section, x *delays.Experiment, r *delays.Result, p *delays.PlanResult) {
 	s.Say("%s", runsOf(x, p))
-	t := doc.NewTable("barrier", "verdict", "participants", "crossings", "delay", "FB1", "FB2", "difference", "from", "to").Left(1)
+	t := doc.NewTable("barrier", "verdict", "participants", "crossings", "delay", "FB1", "FB2", "difference", "from",
+		"to").Left(1)
 	for _, b := range r.Barriers {
-		row := []any{doc.Name(b.Name, loopWidth), b.Verdict, fmt.Sprint(b.Participants), doc.Count(uint64(b.Crossings)), measure.Time(int64(b.Delay))}
+		row := []any{doc.Name(b.Name, loopWidth), b.Verdict, fmt.Sprint(b.Participants), doc.Count(uint64(b.Crossings)),
+			measure.Time(int64(b.Delay))}
 		for _, v := range []*float64{b.FB1, b.FB2, b.Difference, b.Low, b.High} {
 			text := "-"
 			if v != nil {

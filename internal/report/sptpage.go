@@ -9,7 +9,8 @@ import (
 	"qinst.dev/internal/report/doc"
 )
 
-// DelaysPage is the page for a browser: what [Delays] says, effects with their intervals, their half-normal plots, residuals, and effects by number of processors.
+// DelaysPage is the page for a browser: what [Delays] says, effects with their intervals, their
+// half-normal plots, residuals, and effects by number of processors.
 func DelaysPage(x *delays.Experiment, r *delays.Result) (*doc.Doc, error) {
 	d := Delays(x, r)
 	for i := range r.Plans {
@@ -18,7 +19,8 @@ func DelaysPage(x *delays.Experiment, r *delays.Result) (*doc.Doc, error) {
 		for _, f := range []struct {
 			data     any
 			id, name string
-		}{{effectRows(x, p), "effects", title + ": effects"}, {halfNormal(x, p), "points", title + ": noise or not"}, {residualDots(x, p), "points", title + ": what is left"}} {
+		}{{effectRows(x, p), "effects", title + ": effects"}, {halfNormal(x, p), "points", title + ": noise or not"},
+			{residualDots(x, p), "points", title + ": what is left"}} {
 			if err := figure(d, f.data, f.id, f.name); err != nil {
 				return nil, err
 			}
@@ -69,7 +71,8 @@ func effectRows(x *delays.Experiment, p *delays.PlanResult) *effectFigure {
 	at := func(v float64) float64 { return left + (v-lo)/max(hi-lo, 1e-12)*(right-left) }
 	f := &effectFigure{What: what(x), Height: float64(row * len(p.Effects)), Zero: at(0)}
 	for i, e := range p.Effects {
-		f.Rows = append(f.Rows, effectRow{short(x.Factors[e.Factor].Label()), signedAmount(x, e.Effect), e.Significant, float64(i * row), at(e.Low), at(e.High), at(e.Effect)})
+		f.Rows = append(f.Rows, effectRow{short(x.Factors[e.Factor].Label()), signedAmount(x, e.Effect), e.Significant,
+			float64(i * row), at(e.Low), at(e.High), at(e.Effect)})
 	}
 	return f
 }
@@ -92,13 +95,15 @@ func halfNormal(x *delays.Experiment, p *delays.PlanResult) *dotFigure {
 	f.Top = amount(x, most)
 	for _, q := range p.Points {
 		at := dotLeft + q.Quantile/max(far, 1e-12)*(dotRight-dotLeft)
-		f.Dots = append(f.Dots, dot{at, dotBottom - q.Size/max(most, 1e-300)*(dotBottom-dotTop), at - 8, short(q.Name), q.Significant, q.Significant})
+		f.Dots = append(f.Dots, dot{at, dotBottom - q.Size/max(most, 1e-300)*(dotBottom-dotTop), at - 8, short(q.Name),
+			q.Significant, q.Significant})
 	}
 	f.apart()
 	return f
 }
 
-// apart takes labels away that would lie on those of dots further to the right. Pointing at a dot shows its name all the same.
+// apart takes labels away that would lie on those of dots further to the right. Pointing at a dot
+// shows its name all the same.
 func (f *dotFigure) apart() {
 	const letter, line = 6.5, 14 // pixels
 	for i := len(f.Dots) - 1; i >= 0; i-- {
@@ -121,13 +126,15 @@ func residualDots(x *delays.Experiment, p *delays.PlanResult) *dotFigure {
 	}
 	f.Top = signedAmount(x, most)
 	for i, v := range p.Residuals {
-		f.Dots = append(f.Dots, dot{X: dotLeft + (float64(i)+0.5)/float64(len(p.Residuals))*(dotRight-dotLeft), Y: middle - v/max(most, 1e-300)*(dotBottom-dotTop)/2,
+		f.Dots = append(f.Dots, dot{X: dotLeft + (float64(i)+0.5)/float64(len(p.Residuals))*(dotRight-dotLeft),
+			Y:    middle - v/max(most, 1e-300)*(dotBottom-dotTop)/2,
 			Name: fmt.Sprintf("run %d: %s", i+1, signedAmount(x, v))})
 	}
 	return f
 }
 
-// byProcs draws effects over the number of processors, both as logarithms; nil if there is one number.
+// byProcs draws effects over the number of processors, both as logarithms; nil if there is one
+// number.
 func byProcs(x *delays.Experiment, r *delays.Result) *dotFigure {
 	type point struct{ procs, effect float64 }
 	lines := map[string][]point{}
@@ -136,7 +143,8 @@ func byProcs(x *delays.Experiment, r *delays.Result) *dotFigure {
 		for _, e := range p.Effects {
 			if p.Procs > 0 && p.Stage == delays.Screening && e.Significant && e.Effect > 0 {
 				lines[e.Name] = append(lines[e.Name], point{float64(p.Procs), e.Effect})
-				lo, hi, least, most = min(lo, float64(p.Procs)), max(hi, float64(p.Procs)), min(least, e.Effect), max(most, e.Effect)
+				lo, hi, least, most = min(lo, float64(p.Procs)), max(hi, float64(p.Procs)), min(least, e.Effect),
+					max(most, e.Effect)
 			}
 		}
 	}
@@ -145,7 +153,8 @@ func byProcs(x *delays.Experiment, r *delays.Result) *dotFigure {
 	}
 	f := &dotFigure{Note: "Both axes are logarithms: an effect that is divided among the processors falls, as they double, by half.", Axis: fmt.Sprintf("%.0f to %.0f processors", lo, hi), Top: amount(x, most), Base: dotBottom}
 	at := func(p point) (float64, float64) {
-		return dotLeft + math.Log(p.procs/lo)/math.Log(hi/lo)*(dotRight-dotLeft), dotBottom - math.Log(p.effect/least)/max(math.Log(most/least), 1e-9)*(dotBottom-dotTop)
+		return dotLeft + math.Log(p.procs/lo)/math.Log(hi/lo)*(dotRight-dotLeft),
+			dotBottom - math.Log(p.effect/least)/max(math.Log(most/least), 1e-9)*(dotBottom-dotTop)
 	}
 	for _, c := range r.Classes { // in their order
 		var points []string
@@ -156,7 +165,8 @@ func byProcs(x *delays.Experiment, r *delays.Result) *dotFigure {
 			f.Dots = append(f.Dots, dot{X: right, Y: y, Name: c.Name, Found: true})
 		}
 		if len(points) > 0 {
-			f.Lines = append(f.Lines, dotLine{strings.Join(points, " "), short(c.Name) + ": " + c.Class, right - 6, y - 6})
+			f.Lines = append(f.Lines, dotLine{strings.Join(points, " "), short(c.Name) + ": " + c.Class, right - 6,
+				y - 6})
 		}
 	}
 	return f

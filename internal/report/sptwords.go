@@ -12,7 +12,8 @@ import (
 	"qinst.dev/internal/report/doc"
 )
 
-// less lists what less work in the parts that matter would change, where there is one number of processors.
+// less lists what less work in the parts that matter would change, where there is one number of
+// processors.
 func less(d *doc.Doc, x *delays.Experiment, r *delays.Result) {
 	t := doc.NewTable("part", "takes in all", "per delay", "+-", "a tenth less", "from", "to")
 	var rows []delays.Effect
@@ -37,7 +38,8 @@ func less(d *doc.Doc, x *delays.Experiment, r *delays.Result) {
 	})
 	for _, e := range rows {
 		change, lo, hi := e.Less()
-		t.Row(doc.Name(e.Name, nameWidth), measure.Time(int64(e.Takes*e.Visits)), fmt.Sprintf("%.2f", e.PerVisit), fmt.Sprintf("%.2f", e.PerVisitSE), signedAmount(x, change), signedAmount(x, lo), signedAmount(x, hi))
+		t.Row(doc.Name(e.Name, nameWidth), measure.Time(int64(e.Takes*e.Visits)), fmt.Sprintf("%.2f", e.PerVisit),
+			fmt.Sprintf("%.2f", e.PerVisitSE), signedAmount(x, change), signedAmount(x, lo), signedAmount(x, hi))
 	}
 	if len(rows) > 0 {
 		s := d.Add("less", "What less work would change")
@@ -47,7 +49,8 @@ func less(d *doc.Doc, x *delays.Experiment, r *delays.Result) {
 }
 
 func planTitle(p *delays.PlanResult) string {
-	title := map[delays.Stage]string{delays.Screening: "Which parts matter", delays.Fuller: "How much they matter", delays.Pairs: "At which barriers goroutines wait for the last one"}[p.Stage]
+	title := map[delays.Stage]string{delays.Screening: "Which parts matter", delays.Fuller: "How much they matter",
+		delays.Pairs: "At which barriers goroutines wait for the last one"}[p.Stage]
 	if p.Procs > 0 {
 		title += fmt.Sprintf(", with %d processors", p.Procs)
 	}

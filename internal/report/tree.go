@@ -66,14 +66,17 @@ func newTree(p *profile.Profile, v View) *treeNode {
 // time on one path is its own and that of the procedures below it.
 func Tree(w io.Writer, p *profile.Profile, v View) error {
 	root := newTree(p, v)
-	fmt.Fprintf(w, "wall %s: npt %s on the paths below, %s with no processor busy\n", measure.Time(p.Wall), measure.Time(root.npt), measure.Time(p.Idle))
-	fmt.Fprintf(w, "calls are those of the procedure by the one above it; paths of less than %.1f%% are left out\n\n", 100*treeLeast)
+	fmt.Fprintf(w, "wall %s: npt %s on the paths below, %s with no processor busy\n", measure.Time(p.Wall),
+		measure.Time(root.npt), measure.Time(p.Idle))
+	fmt.Fprintf(w, "calls are those of the procedure by the one above it; paths of less than %.1f%% are left out\n\n",
+		100*treeLeast)
 	calls := map[[2]string]trace.Estimate{}
 	for _, c := range p.Calls {
 		pair := [2]string{c.Caller, c.Callee}
 		calls[pair] = calls[pair].Plus(c.Number())
 	}
-	t := &treeTable{doc.NewTable("npt", "%", "self", "busy", "blocked", "calls", "path").Left(6), p, calls, procedures(p)}
+	t := &treeTable{doc.NewTable("npt", "%", "self", "busy", "blocked", "calls", "path").Left(6), p, calls,
+		procedures(p)}
 	t.rows(root, "", 0)
 	return t.WriteText(w, "")
 }
@@ -86,8 +89,8 @@ type treeTable struct {
 	procs map[string]*profile.Entry
 }
 
-// rows writes the subtree of a node. caller is the innermost procedure on the way. Times of procedures whose times
-// are estimates are estimates on each path, too.
+// rows writes the subtree of a node. caller is the innermost procedure on the way. Times of
+// procedures whose times are estimates are estimates on each path, too.
 func (t *treeTable) rows(n *treeNode, caller string, depth int) {
 	for _, c := range n.sorted() {
 		if measure.Ratio(c.npt, t.p.Wall) < treeLeast {
@@ -102,7 +105,8 @@ func (t *treeTable) rows(n *treeNode, caller string, depth int) {
 		if e == nil {
 			e = &profile.Entry{}
 		}
-		t.Row(estimated(c.npt, e.NPTs), measure.Percent(c.npt, t.p.Wall), estimated(c.self, e.SelfNPTs), measure.Time(c.busy), measure.Time(c.blocked), times,
+		t.Row(estimated(c.npt, e.NPTs), measure.Percent(c.npt, t.p.Wall), estimated(c.self, e.SelfNPTs),
+			measure.Time(c.busy), measure.Time(c.blocked), times,
 			strings.Repeat("  ", depth)+c.name)
 		next := c.name
 		if goes {

@@ -11,7 +11,8 @@ import (
 )
 
 // ProfileKinds are the kinds of entries.
-var ProfileKinds = []string{profile.KindProc, profile.KindLoop, profile.KindSync, profile.KindGoroutine, profile.KindRegion, profile.KindLabels, profile.KindPackage}
+var ProfileKinds = []string{profile.KindProc, profile.KindLoop, profile.KindSync, profile.KindGoroutine,
+	profile.KindRegion, profile.KindLabels, profile.KindPackage}
 
 type profileOrder struct {
 	name string
@@ -52,7 +53,8 @@ type View struct {
 	Focus, Ignore *names.Choice
 }
 
-// In returns the view of some profiles, which have the names that Focus and Ignore choose from. What is to be hidden need not be there.
+// In returns the view of some profiles, which have the names that Focus and Ignore choose from.
+// What is to be hidden need not be there.
 func (v View) In(list ...*profile.Profile) (View, error) {
 	if v.Focus == nil && v.Ignore == nil {
 		return v, nil
@@ -156,13 +158,17 @@ func (v View) Of(p *profile.Profile) *profile.Profile {
 	key := v.key()
 	slices.SortStableFunc(q.Entries, func(x, y profile.Entry) int { return cmp.Compare(key(&y), key(&x)) })
 
-	q.Objects = slices.DeleteFunc(slices.Clone(p.Objects), func(o profile.Object) bool { return !v.keeps(profile.KindSync, o.Name) })
+	q.Objects = slices.DeleteFunc(slices.Clone(p.Objects),
+		func(o profile.Object) bool { return !v.keeps(profile.KindSync, o.Name) })
 	if v.Kind == profile.KindSync {
 		keys := map[string]int64{}
 		for i := range q.Entries {
 			keys[q.Entries[i].Name] = key(&q.Entries[i])
 		}
-		slices.SortStableFunc(q.Objects, func(x, y profile.Object) int { return cmp.Compare(keys[y.Name], keys[x.Name]) })
+		slices.SortStableFunc(q.Objects, func(x, y profile.Object) int {
+			return cmp.Compare(keys[y.Name],
+				keys[x.Name])
+		})
 	}
 
 	q.Calls = slices.DeleteFunc(slices.Clone(p.Calls), func(c profile.Call) bool {

@@ -25,19 +25,22 @@ func lead(s *doc.Section, r *critpath.Result) {
 	slices.SortStableFunc(procs, func(a, b *critpath.Entry) int { return cmp.Compare(b.Weighted, a.Weighted) })
 	for _, e := range procs {
 		if len(names) < leads && !system(e) && float64(e.Weighted) > leadFrom*float64(r.Replay) {
-			names = append(names, fmt.Sprintf("%s (%s)", measure.Visible(e.Name), measure.Percent(e.Weighted, r.Replay)))
+			names = append(names, fmt.Sprintf("%s (%s)", measure.Visible(e.Name),
+				measure.Percent(e.Weighted, r.Replay)))
 		}
 	}
 	waits, causes := outside(r)
 	if waits > r.T/2 {
 		s.Say("For %s of that it waits for %s, which no change of its procedures makes shorter, as far as the trace shows.", measure.Percent(waits, r.T), strings.Join(causes, " or "))
 		if len(r.Requests) > 0 {
-			s.Say("What it did meanwhile, such as %s, has paths of its own: qinst critical -requests.", r.Requests[0].Name)
+			s.Say("What it did meanwhile, such as %s, has paths of its own: qinst critical -requests.",
+				r.Requests[0].Name)
 		}
 	}
 	switch {
 	case len(names) > 0:
-		s.Say("Less work in %s makes it shorter; in brackets is the share of the run that each is worth.", strings.Join(names, ", "))
+		s.Say("Less work in %s makes it shorter; in brackets is the share of the run that each is worth.",
+			strings.Join(names, ", "))
 	case waits <= r.T/2:
 		s.Say("No procedure's own work is worth more than %.0f %% of the run.", 100*leadFrom)
 	}
@@ -49,7 +52,8 @@ func lead(s *doc.Section, r *critpath.Result) {
 	}
 	for _, e := range shown(r, len(r.Entries), critpath.KindSync) {
 		if float64(e.Weighted) > leadFrom*float64(r.Replay) && float64(e.Waited) > leadFrom*float64(r.T) {
-			s.Say("Less time under %s (%s) makes it shorter: goroutines waited %s for it.", measure.Visible(e.Name), measure.Percent(e.Weighted, r.Replay), measure.Time(e.Waited))
+			s.Say("Less time under %s (%s) makes it shorter: goroutines waited %s for it.", measure.Visible(e.Name),
+				measure.Percent(e.Weighted, r.Replay), measure.Time(e.Waited))
 			break
 		}
 	}
@@ -69,7 +73,8 @@ func doubts(s *doc.Section, list []string) {
 func shown(r *critpath.Result, most int, kinds ...string) (list []*critpath.Entry) {
 	for i := range r.Entries {
 		e := &r.Entries[i]
-		if slices.Contains(kinds, e.Kind) && e.Self|e.Inclusive|e.Weighted|e.WeightedRight|e.WeightedInclusive != 0 && len(list) < most {
+		if slices.Contains(kinds, e.Kind) && e.Self|e.Inclusive|e.Weighted|e.WeightedRight|e.WeightedInclusive != 0 &&
+			len(list) < most {
 			list = append(list, e)
 		}
 	}
@@ -79,20 +84,24 @@ func shown(r *critpath.Result, most int, kinds ...string) (list []*critpath.Entr
 // mostViews is how many entries of each other kind are shown.
 const mostViews = 5
 
-// views adds the same time by other kinds, and reports whether some of it is only known to be at least so much.
+// views adds the same time by other kinds, and reports whether some of it is only known to be at
+// least so much.
 func views(s *doc.Section, r *critpath.Result) (bounds bool) {
 	note := ""
-	for _, v := range []struct{ kind, head string }{{critpath.KindSync, "while it was held"}, {critpath.KindGoroutine, "goroutines"}, {critpath.KindLoop, "loop"}} {
+	for _, v := range []struct{ kind, head string }{{critpath.KindSync, "while it was held"},
+		{critpath.KindGoroutine, "goroutines"}, {critpath.KindLoop, "loop"}} {
 		t := doc.NewTable(v.head, "on path", "", "worth", "", "work")
 		for _, e := range shown(r, mostViews, v.kind) {
 			bounds = bounds || e.Least
-			times := []doc.Cell{estimate(e, doc.Time(e.Self)), estimate(e, doc.Time(e.Weighted)), estimate(e, doc.Time(e.Work))}
+			times := []doc.Cell{estimate(e, doc.Time(e.Self)), estimate(e, doc.Time(e.Weighted)),
+				estimate(e, doc.Time(e.Work))}
 			for i := range times {
 				if e.Held > 0 {
 					times[i].Text = "~" + strings.TrimPrefix(times[i].Text, "~")
 				}
 			}
-			t.Row(doc.Name(e.Name, loopWidth), times[0], doc.Share(e.Self, r.T), times[1], doc.Share(e.Weighted, r.Replay), times[2])
+			t.Row(doc.Name(e.Name, loopWidth), times[0], doc.Share(e.Self, r.T), times[1],
+				doc.Share(e.Weighted, r.Replay), times[2])
 			if e.Held > 0 && note == "" {
 				note = fmt.Sprintf("by the trace goroutines did more under %s than the time for which it was held, so that its times are estimates by that, %s at most", measure.Visible(e.Name), measure.Time(e.Held))
 			}
@@ -119,20 +128,22 @@ func processors(n int) string {
 	return fmt.Sprintf("%d processors", n)
 }
 
-// leads is how many procedures the first sentence names, if they are worth leadFrom of the run. Goroutines that waited for room for crowdedFrom of it
-// are worth a sentence.
+// leads is how many procedures the first sentence names, if they are worth leadFrom of the run.
+// Goroutines that waited for room for crowdedFrom of it are worth a sentence.
 const (
 	leads       = 3
 	leadFrom    = 0.03
 	crowdedFrom = 0.2
 )
 
-// outside returns how long the path waits for something that no goroutine is known to have ended, and for what.
+// outside returns how long the path waits for something that no goroutine is known to have ended,
+// and for what.
 func outside(r *critpath.Result) (ns int64, causes []string) {
 	for _, c := range []struct {
 		steps.Cause
 		words string
-	}{{steps.Timer, "timers"}, {steps.Call, "system calls"}, {steps.Network, "the network or pipes, whose other ends may be this program's"}} {
+	}{{steps.Timer, "timers"}, {steps.Call, "system calls"},
+		{steps.Network, "the network or pipes, whose other ends may be this program's"}} {
 		for i := range r.Entries {
 			if e := &r.Entries[i]; e.ID == "wait:"+c.String() {
 				if ns += e.Self; 100*e.Self > r.T {

@@ -20,7 +20,8 @@ type Clusters struct {
 func (c *Clusters) Add(d Clusters) {
 	c.N += d.N
 	c.Units, c.Hits = c.Units+d.Units, c.Hits+d.Hits
-	c.UnitSquares, c.HitSquares, c.Products = c.UnitSquares+d.UnitSquares, c.HitSquares+d.HitSquares, c.Products+d.Products
+	c.UnitSquares, c.HitSquares, c.Products = c.UnitSquares+d.UnitSquares, c.HitSquares+d.HitSquares,
+		c.Products+d.Products
 }
 
 // leastClusters is the number of clusters below which there is no interval: what is in every third
@@ -45,11 +46,12 @@ func (c *Clusters) Effective() float64 {
 }
 
 // Others estimates the hits of so many units that are not in the sample, with an interval that
-// holds in at least 95 of 100 cases. There is none, and ok is false, if too few clusters tell of them.
+// holds in at least 95 of 100 cases. There is none, and ok is false, if too few clusters tell of
+// them.
 //
-// It is a ratio estimate with the variance of a prediction, since those units differ by chance, too.
-// The divisor of the variance is the one of leave-one-out estimates, because large clusters pull the
-// ratio to their own. The additional 1 stands for one hit more or less that was not seen.
+// It is a ratio estimate with the variance of a prediction, since those units differ by chance,
+// too. The divisor of the variance is the one of leave-one-out estimates, because large clusters
+// pull the ratio to their own. The additional 1 stands for one hit more or less that was not seen.
 func (c *Clusters) Others(units float64) (i Interval, ok bool) {
 	n := c.Effective()
 	if !(c.N >= leastClusters && n >= leastEffective) { // nor if they are not numbers

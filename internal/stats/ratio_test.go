@@ -121,13 +121,14 @@ func sampled(r *rand.Rand, run []stretch, bursts int) (c stats.Clusters, rest st
 			c.N++
 		}
 		c.Units, c.Hits = c.Units+s.units, c.Hits+s.hits
-		c.UnitSquares, c.HitSquares, c.Products = c.UnitSquares+s.units*s.units, c.HitSquares+s.hits*s.hits, c.Products+s.units*s.hits
+		c.UnitSquares, c.HitSquares, c.Products = c.UnitSquares+s.units*s.units, c.HitSquares+s.hits*s.hits,
+			c.Products+s.units*s.hits
 	}
 	return c, rest
 }
 
-// The intervals hold in at least 95 of 100 runs: the test fails if so many that do not would be found
-// by fewer than 1 in 100 tests of a method for which that is true.
+// The intervals hold in at least 95 of 100 runs: the test fails if so many that do not would be
+// found by fewer than 1 in 100 tests of a method for which that is true.
 func TestCoverage(t *testing.T) {
 	t.Parallel()
 	const runs = 1000
@@ -154,12 +155,14 @@ func TestCoverage(t *testing.T) {
 					}
 				}
 				n := float64(max(given, 1))
-				t.Logf("%3d bursts: %4d of %d runs have an interval, %.1f %% of these hold, width %.0f %%", bursts, given, runs, 100*(1-float64(missed)/n), 100*width/n)
+				t.Logf("%3d bursts: %4d of %d runs have an interval, %.1f %% of these hold, width %.0f %%", bursts,
+					given, runs, 100*(1-float64(missed)/n), 100*width/n)
 				if given == 0 {
 					continue
 				}
 				if chance := 1 - (distuv.Binomial{N: n, P: 0.05}).CDF(float64(missed)-1); missed > 0 && chance < 0.01 {
-					t.Errorf("%d bursts: %d of %d intervals do not hold, expected at most 5 of 100", bursts, missed, given)
+					t.Errorf("%d bursts: %d of %d intervals do not hold, expected at most 5 of 100", bursts, missed,
+						given)
 				}
 			}
 		})
@@ -169,18 +172,22 @@ func TestCoverage(t *testing.T) {
 // Of hits that are equal in each activation an interval is as narrow as one hit in all bursts.
 func TestOthers(t *testing.T) {
 	t.Parallel()
-	c := stats.Clusters{N: 100, Units: 10_000, Hits: 20_000, UnitSquares: 100 * 100 * 100, HitSquares: 100 * 200 * 200, Products: 100 * 100 * 200}
+	c := stats.Clusters{N: 100, Units: 10_000, Hits: 20_000, UnitSquares: 100 * 100 * 100, HitSquares: 100 * 200 * 200,
+		Products: 100 * 100 * 200}
 	i, ok := c.Others(1e6)
 	if !ok || i.Mean != 2e6 || i.Low < 2e6-300 || i.Low > 2e6-200 || i.High > 2e6+300 {
 		t.Errorf("two hits always: %+v, %v; expected 2e6 +- 1e6/10,000, times 2.4", i, ok)
 	}
 	for name, c := range map[string]stats.Clusters{
-		"none":                 {},
-		"no hits":              {N: 10, Units: 100, UnitSquares: 1000},
-		"nine bursts":          {N: 9, Units: 900, Hits: 900, UnitSquares: 90_000, HitSquares: 90_000, Products: 90_000},
-		"one has all hits":     {N: 100, Units: 1000, Hits: 50, UnitSquares: 10_000, HitSquares: 2500, Products: 500},
-		"infinitely many":      {N: 100, Units: 1000, Hits: math.Inf(1), UnitSquares: 10_000, HitSquares: math.Inf(1), Products: 1},
-		"not a number of hits": {N: 100, Units: 1000, Hits: math.NaN(), UnitSquares: 10_000, HitSquares: 5, Products: 1},
+		"none":    {},
+		"no hits": {N: 10, Units: 100, UnitSquares: 1000},
+		"nine bursts": {N: 9, Units: 900, Hits: 900, UnitSquares: 90_000, HitSquares: 90_000,
+			Products: 90_000},
+		"one has all hits": {N: 100, Units: 1000, Hits: 50, UnitSquares: 10_000, HitSquares: 2500, Products: 500},
+		"infinitely many": {N: 100, Units: 1000, Hits: math.Inf(1), UnitSquares: 10_000, HitSquares: math.Inf(1),
+			Products: 1},
+		"not a number of hits": {N: 100, Units: 1000, Hits: math.NaN(), UnitSquares: 10_000, HitSquares: 5,
+			Products: 1},
 	} {
 		if i, ok := c.Others(1000); ok {
 			t.Errorf("%s: %+v, expected no interval", name, i)

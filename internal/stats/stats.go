@@ -1,6 +1,6 @@
 // Package stats summarizes samples: medians, means and ratios, with their confidence intervals. The
-// arithmetic is gonum's. This package only chooses among the usual definitions, because otherwise two
-// commands could disagree about the same samples.
+// arithmetic is gonum's. This package only chooses among the usual definitions, because otherwise
+// two commands could disagree about the same samples.
 package stats
 
 import (
@@ -31,7 +31,8 @@ func Quantile[T Number](samples []T, q float64) T {
 	return T(stat.Quantile(q, stat.Empirical, xs, nil))
 }
 
-// Interval is a mean with a 95 % confidence interval: Student's t, for normally distributed samples.
+// Interval is a mean with a 95 % confidence interval: Student's t, for normally distributed
+// samples.
 type Interval struct {
 	Mean, Low, High float64
 }
@@ -56,7 +57,8 @@ func floats[T Number](samples []T) []float64 {
 	return xs
 }
 
-// Kendall is the rank correlation of two lists: 1, the same order; -1, the reverse. It is 1 for fewer than two pairs.
+// Kendall is the rank correlation of two lists: 1, the same order; -1, the reverse. It is 1 for
+// fewer than two pairs.
 func Kendall(x, y []float64) float64 {
 	if len(x) < 2 {
 		return 1

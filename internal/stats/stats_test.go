@@ -16,7 +16,8 @@ func TestMedian(t *testing.T) {
 	}{{nil, 0}, {[]int64{7}, 7}, {[]int64{9, 1, 5}, 5}, {[]int64{4, 1, 3, 2}, 2}, {[]int64{-3, -1, -2}, -2}} {
 		given := slices.Clone(c.samples)
 		if got := stats.Median(c.samples); got != c.want || !slices.Equal(given, c.samples) {
-			t.Errorf("median of %v: %d, left %v; expected %d and the samples as they were", given, got, c.samples, c.want)
+			t.Errorf("median of %v: %d, left %v; expected %d and the samples as they were", given, got, c.samples,
+				c.want)
 		}
 	}
 	ten := []float64{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}

@@ -9,12 +9,12 @@ import (
 
 // Hot procedures run without probes most of the time. Their entries are counted all the same, but
 // calls and loops in them only in the activations with probes: before rate control chose the
-// procedure, and in bursts later. The hits in the others are estimated from the bursts (ADR 32). A loop
-// that lasts takes the place of a procedure for what is in it, and its iterations that of activations.
-// Both are units.
+// procedure, and in bursts later. The hits in the others are estimated from the bursts (ADR 32). A
+// loop that lasts takes the place of a procedure for what is in it, and its iterations that of
+// activations. Both are units.
 
-// Bursts is what bursts found at a point. The sums are over bursts, because activations of one burst
-// are alike.
+// Bursts is what bursts found at a point. The sums are over bursts, because activations of one
+// burst are alike.
 type Bursts struct {
 	N        uint64 // of a unit: bursts with an activation or iteration, or with hits of one that began earlier
 	Hits     uint64 // of a unit: these
@@ -41,8 +41,8 @@ func (e Estimate) Exact() bool { return e.Lo == 0 && e.Hi == 0 }
 // Bound reports whether the number is only known to be Lo or more.
 func (e Estimate) Bound() bool { return e.Lo > 0 && e.Hi == 0 }
 
-// Mark is what stands in front of the number for readers: "" if it is exact, "~" if it is estimated,
-// "≥" if it is a lower bound.
+// Mark is what stands in front of the number for readers: "" if it is exact, "~" if it is
+// estimated, "≥" if it is a lower bound.
 func (e Estimate) Mark() string {
 	switch {
 	case e.Exact():
@@ -113,11 +113,13 @@ func (e Estimate) Part(part, observed uint64) Estimate {
 	low, high := stats.Share(share, e.clusters)
 	value := max(part, rounded(share*float64(e.Value)))
 	most := max(value, e.Hi-min(e.Hi, observed-part)) // the others were observed, too
-	return Estimate{Value: value, Lo: max(part, uint64(low*float64(e.Lo))), Hi: max(value, min(most, rounded(math.Ceil(high*float64(e.Hi)))))}
+	return Estimate{Value: value, Lo: max(part, uint64(low*float64(e.Lo))),
+		Hi: max(value, min(most, rounded(math.Ceil(high*float64(e.Hi)))))}
 }
 
 // Hits is how often a point was reached. That is [Point.Hits] if the point was observed all the
-// time, as procedures are. Otherwise it has an interval, or is a lower bound if bursts were too few.
+// time, as procedures are. Otherwise it has an interval, or is a lower bound if bursts were too
+// few.
 func (t *Tables) Hits(id PointID) Estimate {
 	p := &t.Points[id]
 	switch r := p.Representative; {
@@ -141,7 +143,8 @@ func (t *Tables) Hits(id PointID) Estimate {
 	if !ok || plain.High > mostHits {
 		return bound
 	}
-	return Estimate{p.Hits + rounded(plain.Mean), p.Hits + uint64(plain.Low), p.Hits + rounded(math.Ceil(plain.High)), c.Effective()}
+	return Estimate{p.Hits + rounded(plain.Mean), p.Hits + uint64(plain.Low), p.Hits + rounded(math.Ceil(plain.High)),
+		c.Effective()}
 }
 
 // mostHits is far above what a program counts, and far below what a sum of two overflows.

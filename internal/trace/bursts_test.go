@@ -25,7 +25,8 @@ func burstPoints(w *sddf.Writer) {
 	n := len(kinds)
 	zeros, ids := make([]uint32, n), make([]uint64, n)
 	flags := []uint32{spec.FlagTwice, 0, 0, 0, spec.FlagDerived, 0, 0, 0}
-	w.Data(spec.TagProbes, uint32(0), "main", []string{""}, ids, kinds, zeros, []uint32{0, 0, 0, 0, 0, 0, 6, 6}, zeros, zeros, flags, zeros, []uint32{0, 1, 1, 0, 4, 5, 6, 7}, []uint32{0, 1, 2, 3, 4, 5, 6, 7}, zeros)
+	w.Data(spec.TagProbes, uint32(0), "main", []string{""}, ids, kinds, zeros, []uint32{0, 0, 0, 0, 0, 0, 6, 6}, zeros,
+		zeros, flags, zeros, []uint32{0, 1, 1, 0, 4, 5, 6, 7}, []uint32{0, 1, 2, 3, 4, 5, 6, 7}, zeros)
 }
 
 // counted is a trace in which procedure 0 had 1,000 entries with probes before it was hot, then ten
@@ -34,7 +35,8 @@ func counted(t *testing.T, plain uint64, found ...uint64) *trace.Trace {
 	return recorded(t, func(w *sddf.Writer) {
 		clock(w, 1000)
 		burstPoints(w)
-		w.Data(spec.TagCounts, uint64(2000), packed(0, 2000+plain, 0, 1, 4000, 0, 4, 7, 0, 5, 30, 0, 6, 10, 0, 7, 20, 0))
+		w.Data(spec.TagCounts, uint64(2000), packed(0, 2000+plain, 0, 1, 4000, 0, 4, 7, 0, 5, 30, 0, 6, 10, 0, 7, 20,
+			0))
 		w.Data(spec.TagBursts, uint64(2000), uint64(10), packed(0, 1, 1, 1, 1)) // replaced
 		w.Data(spec.TagBursts, uint64(2000), uint64(10), packed(found...))
 		clock(w, 3000)
@@ -42,7 +44,8 @@ func counted(t *testing.T, plain uint64, found ...uint64) *trace.Trace {
 	})
 }
 
-// Counts of a hot procedure's calls are estimates, of which one takes another's; the others are exact.
+// Counts of a hot procedure's calls are estimates, of which one takes another's; the others are
+// exact.
 func TestBursts(t *testing.T) {
 	t.Parallel()
 	tr := counted(t, 1_000_000,
@@ -50,7 +53,8 @@ func TestBursts(t *testing.T) {
 		1, 0, 2000, 10*200*200, 10*100*200)
 	for _, id := range []trace.PointID{1, 2} {
 		e := tr.Hits(id)
-		if e.Value != 2_004_000 || e.Lo < 2_000_000 || e.Lo > 2_002_000 || e.Hi < 2_006_000 || e.Hi > 2_008_000 || e.Exact() || e.Bound() {
+		if e.Value != 2_004_000 || e.Lo < 2_000_000 || e.Lo > 2_002_000 || e.Hi < 2_006_000 || e.Hi > 2_008_000 ||
+			e.Exact() || e.Bound() {
 			t.Errorf("call %d, always two: %+v, expected 2,004,000 and an interval of about 2 hits in 1,000 activations", id, e)
 		}
 	}
@@ -84,8 +88,8 @@ func TestFewBursts(t *testing.T) {
 	}
 }
 
-// Nonsense is not believed: points that there are not, more plain activations than entries, sums that
-// no bursts have.
+// Nonsense is not believed: points that there are not, more plain activations than entries, sums
+// that no bursts have.
 func TestHostileBursts(t *testing.T) {
 	t.Parallel()
 	const most = 1<<64 - 1
@@ -162,28 +166,33 @@ func TestValidateBursts(t *testing.T) {
 func TestEstimates(t *testing.T) {
 	t.Parallel()
 	a, b := trace.Estimate{Value: 100, Lo: 70, Hi: 130}, trace.Estimate{Value: 50, Lo: 10, Hi: 90}
-	got := []trace.Estimate{a.Plus(b), a.Beside(b), a.Plus(trace.Estimate{Value: 5}), a.Plus(trace.Estimate{Value: 5, Lo: 5}), trace.Estimate{}.Beside(a), b.Part(3, 3), b.Part(0, 3)}
-	want := []trace.Estimate{{Value: 150, Lo: 80, Hi: 220}, {Value: 150, Lo: 100, Hi: 200}, {Value: 105, Lo: 75, Hi: 135}, {Value: 105, Lo: 75}, a, b, {}}
+	got := []trace.Estimate{a.Plus(b), a.Beside(b), a.Plus(trace.Estimate{Value: 5}),
+		a.Plus(trace.Estimate{Value: 5, Lo: 5}), trace.Estimate{}.Beside(a), b.Part(3, 3), b.Part(0, 3)}
+	want := []trace.Estimate{{Value: 150, Lo: 80, Hi: 220}, {Value: 150, Lo: 100, Hi: 200},
+		{Value: 105, Lo: 75, Hi: 135}, {Value: 105, Lo: 75}, a, b, {}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
 	tr := counted(t, 1_000_000, 0, 1_000_000, 1000, 10*100*100, 10, 1, 0, 2000, 10*200*200, 10*100*200)
 	e := tr.Hits(1)
-	if p := e.Part(1000, 4000); p.Value != 501_000 || p.Lo < 1000 || p.Lo > e.Lo/4 || p.Hi < e.Hi/4 || p.Hi > e.Hi-3000 {
+	if p := e.Part(1000, 4000); p.Value != 501_000 || p.Lo < 1000 || p.Lo > e.Lo/4 || p.Hi < e.Hi/4 ||
+		p.Hi > e.Hi-3000 {
 		t.Errorf("a quarter of %+v is %+v", e, p)
 	}
 }
 
-// A loop that lasts takes the place of its procedure for what is in it: procedure 0 has loop 1, with call 2
-// and loop 3, which has call 4; call 5 is in none.
+// A loop that lasts takes the place of its procedure for what is in it: procedure 0 has loop 1,
+// with call 2 and loop 3, which has call 4; call 5 is in none.
 func TestLoopUnits(t *testing.T) {
 	t.Parallel()
 	recordedLoops := func(found ...uint64) *trace.Trace {
 		return recorded(t, func(w *sddf.Writer) {
 			clock(w, 1000)
 			zeros := make([]uint32, 6)
-			w.Data(spec.TagProbes, uint32(0), "main", []string{""}, make([]uint64, 6), []string{"proc", "loop", "call", "loop", "call", "call"}, zeros, zeros,
-				zeros, zeros, []uint32{0, spec.FlagTwice, 0, spec.FlagTwice, 0, 0}, zeros, []uint32{0, 1, 2, 3, 4, 5}, []uint32{0, 1, 1, 1, 3, 5}, zeros)
+			w.Data(spec.TagProbes, uint32(0), "main", []string{""}, make([]uint64, 6),
+				[]string{"proc", "loop", "call", "loop", "call", "call"}, zeros, zeros,
+				zeros, zeros, []uint32{0, spec.FlagTwice, 0, spec.FlagTwice, 0, 0}, zeros, []uint32{0, 1, 2, 3, 4, 5},
+				[]uint32{0, 1, 1, 1, 3, 5}, zeros)
 			w.Data(spec.TagCounts, uint64(2000), packed(0, 1, 0, 1, 1, 0, 2, 3000, 0, 3, 1500, 0, 4, 6000, 0, 5, 9, 0))
 			w.Data(spec.TagBursts, uint64(2000), uint64(10), packed(found...))
 			clock(w, 3000)
@@ -195,14 +204,18 @@ func TestLoopUnits(t *testing.T) {
 		found        []uint64
 		want         []uint64 // 0: exact
 	}{
-		{"1", "all in it", []uint64{1, 100_000, 1000, 10 * 100 * 100, 10, 2, 0, 2000, 10 * 200 * 200, 10 * 100 * 200, 3, 0, 1000, 10 * 100 * 100, 10 * 100 * 100, 4, 0, 4000, 10 * 400 * 400, 10 * 100 * 400},
+		{"1", "all in it", []uint64{1, 100_000, 1000, 10 * 100 * 100, 10, 2, 0, 2000, 10 * 200 * 200, 10 * 100 * 200, 3,
+			0, 1000, 10 * 100 * 100, 10 * 100 * 100, 4, 0, 4000, 10 * 400 * 400, 10 * 100 * 400},
 			[]uint64{0, 0, 3000 + 200_000, 1500 + 100_000, 6000 + 400_000, 0}},
-		{"3", "its call", []uint64{3, 100_000, 1000, 10 * 100 * 100, 10, 4, 0, 4000, 10 * 400 * 400, 10 * 100 * 400}, []uint64{0, 0, 0, 0, 6000 + 400_000, 0}},
+		{"3", "its call", []uint64{3, 100_000, 1000, 10 * 100 * 100, 10, 4, 0, 4000, 10 * 400 * 400, 10 * 100 * 400},
+			[]uint64{0, 0, 0, 0, 6000 + 400_000, 0}},
 	} {
 		tr := recordedLoops(c.found...)
 		for id, want := range c.want {
-			if e := tr.Hits(trace.PointID(id)); e.Exact() != (want == 0) || want != 0 && (e.Value != want || e.Bound()) {
-				t.Errorf("loop %s is a unit, with %s: point %d has %+v, expected %d (0: as counted)", c.unit, c.within, id, e, want)
+			if e := tr.Hits(trace.PointID(id)); e.Exact() != (want == 0) || want != 0 &&
+				(e.Value != want || e.Bound()) {
+				t.Errorf("loop %s is a unit, with %s: point %d has %+v, expected %d (0: as counted)", c.unit, c.within,
+					id, e, want)
 			}
 		}
 		if err := tracetest.Validate(tr); err != nil {
@@ -211,8 +224,8 @@ func TestLoopUnits(t *testing.T) {
 	}
 }
 
-// A small procedure that is counted where it is called has the hits of its calls, which may be those of
-// the activations of another one, and may be estimates.
+// A small procedure that is counted where it is called has the hits of its calls, which may be
+// those of the activations of another one, and may be estimates.
 func TestSummed(t *testing.T) {
 	t.Parallel()
 	kinds := []string{"proc", "proc", "call", "proc", "call", "call", "proc", "call", "proc", "call", "call"}
@@ -220,8 +233,8 @@ func TestSummed(t *testing.T) {
 	owners := []uint32{0, 1, 1, 3, 3, 3, 6, 6, 8, 8, 8}
 	representatives := []uint32{0, 1, 1, 3, 4, 5, 6, 6, 8, 8, 10}
 	const summed = spec.FlagSmall | spec.FlagSummed
-	// leaf (0) is called by calls (1) always, by hot (3) twice and once more where nothing is known of it; a
-	// file may say that p (6) and q (8) call each other always.
+	// leaf (0) is called by calls (1) always, by hot (3) twice and once more where nothing is known
+	// of it; a file may say that p (6) and q (8) call each other always.
 	flags := []uint32{summed, summed, 0, spec.FlagTwice, 0, 0, summed, 0, summed, 0, spec.FlagDerived}
 	tr := recorded(t, func(w *sddf.Writer) {
 		clock(w, 1000)
@@ -229,9 +242,11 @@ func TestSummed(t *testing.T) {
 		for i := range own {
 			own[i] = uint32(i)
 		}
-		w.Data(spec.TagProbes, uint32(0), "main", []string{"", "leaf0", "calls", "leaf0", "hot", "p", "q"}, make([]uint64, len(kinds)), kinds, names, owners, zeros, zeros, flags, zeros, representatives, own, zeros)
+		w.Data(spec.TagProbes, uint32(0), "main", []string{"", "leaf0", "calls", "leaf0", "hot", "p", "q"},
+			make([]uint64, len(kinds)), kinds, names, owners, zeros, zeros, flags, zeros, representatives, own, zeros)
 		w.Data(spec.TagCounts, uint64(2000), packed(3, 101_000, 0, 4, 1000, 0, 5, 3000, 0, 10, 7, 0))
-		w.Data(spec.TagBursts, uint64(2000), uint64(10), packed(3, 100_000, 1000, 10*100*100, 10, 4, 0, 1000, 10*100*100, 10*100*100))
+		w.Data(spec.TagBursts, uint64(2000), uint64(10),
+			packed(3, 100_000, 1000, 10*100*100, 10, 4, 0, 1000, 10*100*100, 10*100*100))
 		clock(w, 3000)
 		end(w, 3000)
 	})

@@ -40,7 +40,8 @@ func TestCallback(t *testing.T) {
 		return nil
 	})
 	if err != nil || losses.Any() || created != 4 || entered != 3 {
-		t.Errorf("%d goroutines, %d entries, %+v, %v; expected 4 and 3, and nothing lost", created, entered, losses, err)
+		t.Errorf("%d goroutines, %d entries, %+v, %v; expected 4 and 3, and nothing lost", created, entered, losses,
+			err)
 	}
 }
 
@@ -78,8 +79,8 @@ func TestCallbackStolen(t *testing.T) {
 	}
 }
 
-// TestStolenAtTheEnd: a goroutine is in a system call when the program ends. Its beginning is not in the trace, because it would only have been
-// written at the end of the call.
+// TestStolenAtTheEnd: a goroutine is in a system call when the program ends. Its beginning is not
+// in the trace, because it would only have been written at the end of the call.
 func TestStolenAtTheEnd(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(1)
@@ -98,7 +99,8 @@ func TestStolenAtTheEnd(t *testing.T) {
 		}
 		return nil
 	})
-	if expected := []trace.State{trace.Running, trace.Syscall, trace.Blocked}; err != nil || losses.Any() || !slices.Equal(states, expected) {
+	if expected := []trace.State{trace.Running, trace.Syscall, trace.Blocked}; err != nil || losses.Any() ||
+		!slices.Equal(states, expected) {
 		t.Errorf("%v, %+v, %v; expected %v, and nothing lost or repaired", states, losses, err, expected)
 	}
 }

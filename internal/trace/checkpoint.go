@@ -169,8 +169,8 @@ func (f *follower) checkpoint(m *merger, ticks uint64) *checkpoint {
 // offTaken in the reason of a goroutine whose thread is off its processor: another thread got that.
 const offTaken = 1 << 8
 
-// setOff keeps what the operating system told of a thread that is off its processor, where the states of others
-// have what they wait for.
+// setOff keeps what the operating system told of a thread that is off its processor, where the
+// states of others have what they wait for.
 func (s *snapshot) setOff(th *thread) {
 	if th.off == None {
 		return
@@ -198,13 +198,16 @@ func (s *snapshot) onThread() bool {
 
 // row are the values of a "state" record.
 func (s *snapshot) row() []any {
-	return []any{uint64(s.g), s.seq, uint8(s.state), s.thread, s.p, s.pc, s.reason, s.obj, s.stack, s.probes, s.name, s.labels, s.regions, s.tid}
+	return []any{uint64(s.g), s.seq, uint8(s.state), s.thread, s.p, s.pc, s.reason, s.obj, s.stack, s.probes, s.name,
+		s.labels, s.regions, s.tid}
 }
 
 // snapshotOf reads a "state" record.
 func snapshotOf(r *row) snapshot {
-	s := snapshot{g: GoID(r.u("g")), seq: uint32(r.u("seq")), state: State(r.u("state")), thread: uint32(r.u("thread")), p: int32(r.i("p")), pc: r.u("pc"),
-		reason: r.u("reason"), obj: r.u("object"), stack: uint32(r.u("stack")), name: r.u("name"), labels: r.u("labels")}
+	s := snapshot{g: GoID(r.u("g")), seq: uint32(r.u("seq")), state: State(r.u("state")), thread: uint32(r.u("thread")),
+		p: int32(r.i("p")), pc: r.u("pc"),
+		reason: r.u("reason"), obj: r.u("object"), stack: uint32(r.u("stack")), name: r.u("name"),
+		labels: r.u("labels")}
 	for _, p := range r.us("probes") {
 		s.probes = append(s.probes, uint32(p))
 	}

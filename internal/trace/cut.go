@@ -19,7 +19,8 @@ func (t *Trace) Cut(w io.Writer, from, to Time) error {
 	if err != nil {
 		return err
 	}
-	c := &cutter{t: view, w: sddf.NewWriter(w, t.Producer, nil), last: view.clock.ticksAt(view.wall), entered: map[uint64]uint64{}}
+	c := &cutter{t: view, w: sddf.NewWriter(w, t.Producer, nil), last: view.clock.ticksAt(view.wall),
+		entered: map[uint64]uint64{}}
 	for _, part := range []func() error{c.attributes, c.tables, c.clocks, c.machine, c.states, c.blocks, c.end} {
 		if err := part(); err != nil {
 			return err
@@ -110,7 +111,8 @@ type recordKey struct {
 // nameKey is the zero key for other records.
 func nameKey(p *sddf.Packet) (key recordKey) {
 	switch p.Record.Tag {
-	case spec.TagProbes, spec.TagFunction, spec.TagReason, spec.TagStack, spec.TagFrame, spec.TagText, spec.TagPath, spec.TagCode:
+	case spec.TagProbes, spec.TagFunction, spec.TagReason, spec.TagStack, spec.TagFrame, spec.TagText, spec.TagPath,
+		spec.TagCode:
 		key.tag = p.Record.Tag
 		key.what, _ = p.Values[0].(uint64)
 		if len(p.Values) > 1 {
@@ -155,7 +157,8 @@ func (c *cutter) source(name string, s OSSource) error {
 	return c.w.Data(spec.TagSource, name, c.t.clock.ticksAt(max(0, s.Time)), s.Errno, s.Lost, from)
 }
 
-// machine writes what the operating system told: the readings in the window, and one before and one after.
+// machine writes what the operating system told: the readings in the window, and one before and one
+// after.
 func (c *cutter) machine() error {
 	for _, name := range slices.Sorted(maps.Keys(c.t.Sources)) {
 		s := c.t.Sources[name]

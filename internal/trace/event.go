@@ -3,8 +3,8 @@ package trace
 // State is the state of a goroutine.
 type State uint8
 
-// The states of a goroutine. Running and Syscall occupy a processor: a
-// goroutine in a system call counts as busy until its processor is taken, or the system tells that its thread waits.
+// The states of a goroutine. Running and Syscall occupy a processor: a goroutine in a system call
+// counts as busy until its processor is taken, or the system tells that its thread waits.
 const (
 	None     State = iota // not yet created, or ended
 	Runnable              // could run, has no processor
@@ -103,7 +103,8 @@ func (e *Event) Point() PointID { return PointID(e.arg) }
 // Count returns the number in a Procs, Gap, Trips or Searched.
 func (e *Event) Count() uint64 { return e.arg }
 
-// Yields is how often a goroutine has yielded in a row, from then on. States do not tell of it: it is taken to run meanwhile.
+// Yields is how often a goroutine has yielded in a row, from then on. States do not tell of it: it
+// is taken to run meanwhile.
 func (e *Event) Yields() uint64 { return e.arg }
 
 // Allocated is memory that a goroutine took.
@@ -152,10 +153,12 @@ type Waits struct {
 // Wait returns the data of a Change to Waiting.
 func (e *Event) Wait() Waits { return Waits{ReasonID(e.arg), StackID(e.aux), Address(e.obj)} }
 
-// Proc is the processor on which G runs behind a Change to Running, but for one from OffCPU; -1: not known.
+// Proc is the processor on which G runs behind a Change to Running, but for one from OffCPU; -1:
+// not known.
 func (e *Event) Proc() int { return int(e.aux) - 1 }
 
-// Late is by how many ns a timer was late that ended a wait, by a Change to Runnable: it was due earlier, and no processor looked.
+// Late is by how many ns a timer was late that ended a wait, by a Change to Runnable: it was due
+// earlier, and no processor looked.
 func (e *Event) Late() int64 { return int64(e.arg) }
 
 // Woken returns the object by which a Change ends a wait, if only the end of the wait determines

@@ -44,10 +44,12 @@ func (t *Trace) flight() *Trace {
 
 // from returns the trace from a time on, in ticks, whose states are learned from what follows.
 func (t *Trace) from(at uint64) *Trace {
-	l := &learner{t: t, at: at, known: map[GoID]*snapshot{}, numbered: map[GoID]bool{}, open: map[GoID]*opened{}, owners: map[int32]*snapshot{}}
+	l := &learner{t: t, at: at, known: map[GoID]*snapshot{}, numbered: map[GoID]bool{}, open: map[GoID]*opened{},
+		owners: map[int32]*snapshot{}}
 	l.threads()
 	l.events()
-	w := t.view(&checkpoint{ticks: at, procs: uint64(t.Int("gomaxprocs")), states: l.states(), held: map[uint32]int64{}}, t.endTicks)
+	w := t.view(&checkpoint{ticks: at, procs: uint64(t.Int("gomaxprocs")), states: l.states(),
+		held: map[uint32]int64{}}, t.endTicks)
 	w.End, w.Limits, w.Levels = t.End, t.Limits, t.Levels
 	if t.counted {
 		w.HasCounts, w.called = true, t.called

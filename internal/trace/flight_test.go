@@ -108,7 +108,8 @@ func TestFlight(t *testing.T) {
 		if err != nil || losses.Any() {
 			t.Fatalf("the whole trace: %v, %+v", err, losses)
 		}
-		if losses, err = flight.Events(got.take(from)); err != nil || losses.States+losses.NoGoroutine+losses.Blocks > 0 {
+		if losses, err = flight.Events(got.take(from)); err != nil ||
+			losses.States+losses.NoGoroutine+losses.Blocks > 0 {
 			t.Errorf("%v, %+v", err, losses)
 		}
 		for _, l := range []*lines{&want, &got} {

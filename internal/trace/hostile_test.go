@@ -36,12 +36,27 @@ func hostile(size int) map[string][]byte {
 	}
 	kind := func(k, arg uint64) uint64 { return 1<<32 | k<<24 | arg }
 	return map[string][]byte{
-		"new goroutines start": file(func(i int) []uint64 { return []uint64{kind(spec.EvGoStart, 0), uint64(i+2) | 5<<spec.GoBits} }),
-		"new goroutines wake":  file(func(i int) []uint64 { return []uint64{kind(spec.EvGoUnpark, 0), uint64(i+2) | 5<<spec.GoBits} }),
-		"processors start":     file(func(i int) []uint64 { return []uint64{kind(spec.EvProcStart, uint64(i*7919)&0xffffff)} }),
-		"processors stolen":    file(func(i int) []uint64 { return []uint64{kind(spec.EvProcSteal, uint64(i)&0xfff)} }),
-		"one goroutine starts": file(func(i int) []uint64 { return []uint64{kind(spec.EvGoStart, 0), 7 | uint64(i*77)<<spec.GoBits} }),
-		"time goes back":       file(func(i int) []uint64 { return []uint64{kind(spec.EvTime, 0), uint64(1<<40 - i), kind(spec.EvGoStop, 0)} }),
+		"new goroutines start": file(func(i int) []uint64 {
+			return []uint64{kind(spec.EvGoStart, 0),
+				uint64(i+2) | 5<<spec.GoBits}
+		}),
+		"new goroutines wake": file(func(i int) []uint64 {
+			return []uint64{kind(spec.EvGoUnpark, 0),
+				uint64(i+2) | 5<<spec.GoBits}
+		}),
+		"processors start": file(func(i int) []uint64 {
+			return []uint64{kind(spec.EvProcStart,
+				uint64(i*7919)&0xffffff)}
+		}),
+		"processors stolen": file(func(i int) []uint64 { return []uint64{kind(spec.EvProcSteal, uint64(i)&0xfff)} }),
+		"one goroutine starts": file(func(i int) []uint64 {
+			return []uint64{kind(spec.EvGoStart, 0),
+				7 | uint64(i*77)<<spec.GoBits}
+		}),
+		"time goes back": file(func(i int) []uint64 {
+			return []uint64{kind(spec.EvTime, 0), uint64(1<<40 - i),
+				kind(spec.EvGoStop, 0)}
+		}),
 	}
 }
 
@@ -98,12 +113,14 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%s: %v", name, d)
 		}
 		if testing.Verbose() {
-			t.Logf("%s: %v, %d events, %d bytes allocated for %d", name, time.Since(start), n, b.TotalAlloc-a.TotalAlloc, len(data))
+			t.Logf("%s: %v, %d events, %d bytes allocated for %d", name, time.Since(start), n,
+				b.TotalAlloc-a.TotalAlloc, len(data))
 		}
 	}
 }
 
-// TestManyProcessors: analyses allocate something for each processor, of which a damaged file may have any number.
+// TestManyProcessors: analyses allocate something for each processor, of which a damaged file may
+// have any number.
 func TestManyProcessors(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(1).Attribute("gomaxprocs", 1<<34)

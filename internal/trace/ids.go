@@ -42,5 +42,6 @@ const NoReason ReasonID = 1<<64 - 1
 // no code.
 const SwitchReason ReasonID = 1<<24 - 1
 
-// StoppedReason is the reason of a goroutine that was stopped so that its stack could be scanned, where the file has another one.
+// StoppedReason is the reason of a goroutine that was stopped so that its stack could be scanned,
+// where the file has another one.
 const StoppedReason ReasonID = 1<<24 - 2

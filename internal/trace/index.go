@@ -180,8 +180,8 @@ func (ix *indexer) packet(p *sddf.Packet) error {
 	return nil
 }
 
-// whole reports whether the packed block of a record is as it was written. Of a damaged one an earlier record may say the
-// same, or less. Blocks of events are compared when they are read.
+// whole reports whether the packed block of a record is as it was written. Of a damaged one an
+// earlier record may say the same, or less. Blocks of events are compared when they are read.
 func (ix *indexer) whole(p *sddf.Packet) bool {
 	if p.Record.Layout == nil || p.Record.Tag == spec.TagEvents {
 		return true
@@ -199,8 +199,8 @@ func (ix *indexer) whole(p *sddf.Packet) bool {
 // maxFew bounds lists of what a stream has few of, in which a name is searched from the beginning.
 const maxFew = 1 << 8
 
-// names is how many things of one kind may have names, so that a file takes memory in proportion to its size. A program has
-// far fewer.
+// names is how many things of one kind may have names, so that a file takes memory in proportion to
+// its size. A program has far fewer.
 func (t *Trace) names() int { return 1<<16 + int(t.Size/256) }
 
 // room returns whether one more may have a name, and counts its record if not.
@@ -426,7 +426,8 @@ func (ix *indexer) cost(r *row) {
 			t.Usage.Calls, t.Usage.Called = int64(r.u("calls")), int64(r.u("called")) // in ticks until all is read
 		}
 	case spec.TagMemory:
-		t.Memory = Memory{!r.bad, int64(r.u("limit")), int64(r.u("events")), int64(r.u("counts")), int64(r.u("stacks")), int64(r.u("tables")),
+		t.Memory = Memory{!r.bad, int64(r.u("limit")), int64(r.u("events")), int64(r.u("counts")), int64(r.u("stacks")),
+			int64(r.u("tables")),
 			r.u("pageless"), r.u("stackless"), r.u("unlisted"), 0, 0}
 		if r.has("unowned") { // files of older programs have no ledgers
 			t.Memory.Unowned, t.Memory.Ringless = r.u("unowned"), r.u("ringless")
@@ -567,7 +568,8 @@ func (ix *indexer) probes(r *row) bool {
 			loop = PointID(base + loops[i])
 		}
 		t.Points[base+i] = Point{ID: ids[i], Kind: kinds[i], Package: pkg, Name: names.Plain(strs[called[i]]),
-			File: strs[files[i]], Line: int(lines[i]), End: int(ends[i]), Flags: uint32(flags[i]), Owner: owner, Op: strs[ops[i]], Representative: PointID(representative), Loop: loop}
+			File: strs[files[i]], Line: int(lines[i]), End: int(ends[i]), Flags: uint32(flags[i]), Owner: owner,
+			Op: strs[ops[i]], Representative: PointID(representative), Loop: loop}
 	}
 	return true
 }
@@ -642,7 +644,8 @@ func (ix *indexer) finish() {
 func (ix *indexer) unknownPoints() {
 	for i := range ix.t.Points {
 		if p := &ix.t.Points[i]; p.Kind == "" {
-			*p = Point{Kind: spec.PointProc, Name: fmt.Sprintf("unknown point %d", i), Owner: PointID(i), Representative: PointID(i), Loop: NoPoint}
+			*p = Point{Kind: spec.PointProc, Name: fmt.Sprintf("unknown point %d", i), Owner: PointID(i),
+				Representative: PointID(i), Loop: NoPoint}
 		}
 	}
 }
@@ -698,8 +701,9 @@ func (ix *indexer) eachCount(counts sddf.Blob, f func(p *Point, hits, traced uin
 	}
 }
 
-// readCounts takes the exact totals of the last "counts" record. Where only the last events are kept these are of the whole run, and
-// the record ahead of the events tells how much of them was before.
+// readCounts takes the exact totals of the last "counts" record. Where only the last events are
+// kept these are of the whole run, and the record ahead of the events tells how much of them was
+// before.
 func (ix *indexer) readCounts() {
 	t := ix.t
 	if !t.HasCounts {
@@ -740,7 +744,8 @@ type given struct {
 	run, wait int64
 }
 
-// machine processes the readings of what happened beside the program. The first ones are from before the trace.
+// machine processes the readings of what happened beside the program. The first ones are from
+// before the trace.
 func (ix *indexer) machine() {
 	t := ix.t
 	for _, r := range ix.throttled {
@@ -817,12 +822,14 @@ func (ix *indexer) times() {
 	}
 }
 
-// timers names channels of timers and contexts by the procedure that uses them: all have the name of package time's or context's field or method.
+// timers names channels of timers and contexts by the procedure that uses them: all have the name
+// of package time's or context's field or method.
 func (ix *indexer) timers() {
 	t := ix.t
 	for i := range t.Points {
 		p := &t.Points[i]
-		if p.Kind != spec.PointSync && p.Kind != spec.PointSite || p.Owner < 0 || int(p.Owner) >= len(t.Points) || p.Owner == PointID(i) {
+		if p.Kind != spec.PointSync && p.Kind != spec.PointSite || p.Owner < 0 || int(p.Owner) >= len(t.Points) ||
+			p.Owner == PointID(i) {
 			continue
 		}
 		if owner := t.Points[p.Owner].Name; t.OfTimer(p.Name) && !t.OfTimer(owner) {

@@ -112,7 +112,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// Between two readings a thread had a processor for an even part of the time in which it wanted one.
+// Between two readings a thread had a processor for an even part of the time in which it wanted
+// one.
 func TestShare(t *testing.T) {
 	t.Parallel()
 	tr := recorded(t, func(w *sddf.Writer) {
@@ -130,7 +131,8 @@ func TestShare(t *testing.T) {
 		until  trace.Time
 	}{{1, 0, 0.9, 1000}, {1, 999, 0.9, 1000}, {1, 1000, 0.1, 2000}, {1, 2500, 1, 3000}, {2, 500, 1, math.MaxInt64}} {
 		if share, until := tr.Share(c.thread, c.at); share != c.share || until != c.until {
-			t.Errorf("thread %d at %d: %v until %d, expected %v until %d", c.thread, c.at, share, until, c.share, c.until)
+			t.Errorf("thread %d at %d: %v until %d, expected %v until %d", c.thread, c.at, share, until, c.share,
+				c.until)
 		}
 	}
 }

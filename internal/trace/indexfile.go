@@ -52,7 +52,8 @@ func (t *Trace) WriteIndex(w io.Writer) error { return t.writeIndex(w, everyEven
 
 func (t *Trace) writeIndex(w io.Writer, every int) error {
 	out := sddf.NewWriter(w, "qinst index", nil)
-	if err := errors.Join(out.Attribute(attrIndexSize, uint64(t.Size)), out.Attribute(attrIndexStream, t.stream())); err != nil {
+	if err := errors.Join(out.Attribute(attrIndexSize, uint64(t.Size)),
+		out.Attribute(attrIndexStream, t.stream())); err != nil {
 		return err
 	}
 	follow := follower{points: map[uint32]bool{}}
@@ -105,7 +106,8 @@ func (c *checkpoint) write(w *sddf.Writer) error {
 			return err
 		}
 	}
-	return errors.Join(inner.Close(), checkpointRecord.Write(w, head), statesRecord.Write(w, checkpointStates{states.Bytes()}))
+	return errors.Join(inner.Close(), checkpointRecord.Write(w, head),
+		statesRecord.Write(w, checkpointStates{states.Bytes()}))
 }
 
 // indexFile is an opened index.

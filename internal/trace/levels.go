@@ -24,7 +24,8 @@ func (ix *indexer) level(r *row) {
 	l := &ix.levels
 	switch r.Record.Tag {
 	case spec.TagLevel:
-		c := rawChange{r.u("ticks"), LevelChange{Point: PointID(r.u("probe")), Old: Level(r.u("old")), New: Level(r.u("new")), Rate: get[float64](r, "rate"), Reason: r.s("reason")}}
+		c := rawChange{r.u("ticks"), LevelChange{Point: PointID(r.u("probe")), Old: Level(r.u("old")),
+			New: Level(r.u("new")), Rate: get[float64](r, "rate"), Reason: r.s("reason")}}
 		if r.bad = r.bad || c.Old >= numLevels || c.New >= numLevels; !r.bad {
 			l.changes = append(l.changes, c)
 		}
@@ -78,7 +79,8 @@ func (l *rawLevels) finish(t *Trace) {
 	slices.SortStableFunc(t.Levels, func(a, b LevelChange) int { return int(max(-1, min(1, a.Time-b.Time))) })
 	t.entries(&spec.Times, l.times, func(v []uint64) {
 		if p := v[0]; v[1] > 0 && p < uint64(len(t.Points)) {
-			t.Points[p].Times = &Times{N: v[1], Took: t.span(v[2]), Least: t.span(v[3]), Most: t.span(v[4]), Lengths: l.histogram(t, p)}
+			t.Points[p].Times = &Times{N: v[1], Took: t.span(v[2]), Least: t.span(v[3]), Most: t.span(v[4]),
+				Lengths: l.histogram(t, p)}
 		}
 	})
 }

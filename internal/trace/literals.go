@@ -10,8 +10,9 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// literals are the function literals of the table of points, by file. Where the procedure that has a literal is inlined, the compiler makes a copy
-// of the literal for that place and names it after both: main.main.(*limiter).wrap.func2 is a copy of main.(*limiter).wrap.func1. A procedure has
+// literals are the function literals of the table of points, by file. Where the procedure that has
+// a literal is inlined, the compiler makes a copy of the literal for that place and names it after
+// both: main.main.(*limiter).wrap.func2 is a copy of main.(*limiter).wrap.func1. A procedure has
 // one name here, that of the source.
 type literals map[string][]*Point
 
@@ -53,7 +54,8 @@ func (l literals) source(name, file string, line int) string {
 	return name
 }
 
-// split returns the name of the procedure that a function literal is in, and how many literals lie within each other there: 0 if it is none.
+// split returns the name of the procedure that a function literal is in, and how many literals lie
+// within each other there: 0 if it is none.
 func split(name string) (outer string, depth int) {
 	end := literal.FindStringIndex(name)
 	if end == nil {

@@ -6,7 +6,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// A copy of a function literal, in a procedure that another one is inlined into, has the name that the source has.
+// A copy of a function literal, in a procedure that another one is inlined into, has the name that
+// the source has.
 func TestLiterals(t *testing.T) {
 	tables := &Tables{}
 	for _, p := range []struct {
@@ -14,7 +15,8 @@ func TestLiterals(t *testing.T) {
 		line       int
 	}{
 		{"main.main", "main.go", 1},
-		{"main.(*limiter).wrap.func1", "main.go", 70}, {"main.(*limiter).wrap.func2", "main.go", 80}, {"main.(*limiter).wrap.func2.1", "main.go", 82},
+		{"main.(*limiter).wrap.func1", "main.go", 70}, {"main.(*limiter).wrap.func2", "main.go", 80},
+		{"main.(*limiter).wrap.func2.1", "main.go", 82},
 		{"main.main.func1", "main.go", 120}, {"example.com/dep.Each[...].func1", "dep.go", 10},
 	} {
 		tables.Points = append(tables.Points, Point{Kind: spec.PointProc, Name: p.name, File: p.file, Line: p.line})

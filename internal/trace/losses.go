@@ -26,8 +26,9 @@ type Losses struct {
 	Context      int64 `json:"context"`       // blocks that begin in another goroutine than the one before ended in
 	Exits        int64 `json:"exits"`         // procedures left because an outer one was
 	StrayExits   int64 `json:"stray_exits"`   // exits without an enter
-	Reasons      int64 `json:"wait_reasons"`  // stops of goroutines that have the reason and the object of the goroutine's wait before
-	NoClock      int64 `json:"no_clock"`      // 1 if ticks could not be converted and are shown as ns
+	// stops of goroutines that have the reason and the object of the goroutine's wait before
+	Reasons int64 `json:"wait_reasons"`
+	NoClock int64 `json:"no_clock"` // 1 if ticks could not be converted and are shown as ns
 }
 
 // Loss is one line of a report about losses.

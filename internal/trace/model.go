@@ -158,13 +158,15 @@ func (m *model) sync(th *thread, point uint32) {
 		return
 	}
 	obj, queue := object(th.arg(1))
-	m.emit(Event{Kind: Sync, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(point), obj: obj, aux: queue, Thread: ThreadID(th.id)})
+	m.emit(Event{Kind: Sync, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(point), obj: obj, aux: queue,
+		Thread: ThreadID(th.id)})
 }
 
 // sample applies a sample of another thread.
 func (m *model) sample(th *thread, on uint32, code uint64) {
 	w := th.arg(1)
-	e := Event{Kind: Sample, Slot: NoSlot, By: NoSlot, arg: w & (1<<32 - 1), aux: uint32(w >> 32 & (1<<31 - 1)), obj: w >> 63, Thread: ThreadID(th.id)}
+	e := Event{Kind: Sample, Slot: NoSlot, By: NoSlot, arg: w & (1<<32 - 1), aux: uint32(w >> 32 & (1<<31 - 1)),
+		obj: w >> 63, Thread: ThreadID(th.id)}
 	if seen := m.byID[on]; seen != nil && seen.g != nil && e.arg < uint64(max(1, len(m.t.Paths))) {
 		e.G, e.Slot = seen.g.id, seen.g.slot
 	}
@@ -181,7 +183,8 @@ func (m *model) record(th *thread, point uint32) {
 		return
 	}
 	at := th.block.Off + int64(th.pos) + 16
-	m.emit(Event{Kind: Record, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(point), obj: uint64(at), aux: uint32(th.arg(1)), Thread: ThreadID(th.id)})
+	m.emit(Event{Kind: Record, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(point), obj: uint64(at),
+		aux: uint32(th.arg(1)), Thread: ThreadID(th.id)})
 }
 
 // object takes a word of an address and a number apart.

@@ -9,8 +9,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// PointsNamed returns the points whose name matches a pattern, in which * stands for any characters, or the ones that it means as
-// [names.Find] has it.
+// PointsNamed returns the points whose name matches a pattern, in which * stands for any
+// characters, or the ones that it means as [names.Find] has it.
 func (t *Tables) PointsNamed(pattern string) (map[PointID]bool, error) {
 	if found := t.pointsMatching(pattern); len(found) > 0 {
 		return found, nil

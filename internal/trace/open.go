@@ -95,8 +95,11 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 		return nil, err
 	}
 	t := &Trace{Size: size, Producer: reader.Producer, reader: reader,
-		tables: Tables{Dotted: names.Paths{}, Reasons: map[ReasonID]string{}, Texts: map[TextID]string{}, Sources: map[string]OSSource{}, Took: map[string]Took{}}, blocks: map[uint32][]block{}}
-	ix := indexer{t: t, fns: map[uint64]Function{}, frames: map[uint64][]Frame{}, threads: map[[2]uint32]Thread{}, before: map[[2]uint32]Thread{}, own: map[string]uint64{}, given: map[ThreadID][]given{}, took: map[string]rawTook{}}
+		tables: Tables{Dotted: names.Paths{}, Reasons: map[ReasonID]string{}, Texts: map[TextID]string{},
+			Sources: map[string]OSSource{}, Took: map[string]Took{}}, blocks: map[uint32][]block{}}
+	ix := indexer{t: t, fns: map[uint64]Function{}, frames: map[uint64][]Frame{}, threads: map[[2]uint32]Thread{},
+		before: map[[2]uint32]Thread{}, own: map[string]uint64{}, given: map[ThreadID][]given{},
+		took: map[string]rawTook{}}
 	if n, ok := reader.Header().Attr(spec.AttrSegment).(uint64); ok && n > 0 {
 		t.Kept = true // the segments before it made room for others
 	}
@@ -133,8 +136,8 @@ func (t *Trace) Tables() *Tables { return &t.tables }
 // Wall is the time of the end of the traced time.
 func (t *Trace) Wall() Time { return t.wall }
 
-// Record decodes the record of a Record event, and the values in it that the program encoded itself. It is valid until the
-// next call.
+// Record decodes the record of a Record event, and the values in it that the program encoded
+// itself. It is valid until the next call.
 func (t *Trace) Record(e *Event) (*sddf.Packet, error) {
 	b, err := t.reader.ReadBlob(nil, sddf.Blob{Off: int64(e.obj), Len: int64(e.aux)})
 	if err != nil {
@@ -168,7 +171,8 @@ func (t *Trace) checkLayout(rec *spec.Record) error {
 			continue
 		}
 		if v.Words != want.Words || len(v.Fields) < len(want.Fields) {
-			return fmt.Errorf("event %q of %d words and %d fields, expected %d and %d", v.Name, v.Words, len(v.Fields), want.Words, len(want.Fields))
+			return fmt.Errorf("event %q of %d words and %d fields, expected %d and %d", v.Name, v.Words, len(v.Fields),
+				want.Words, len(want.Fields))
 		}
 		for i, f := range want.Fields {
 			g := v.Fields[i]

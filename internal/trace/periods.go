@@ -7,13 +7,16 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// mostPeriods is how many parts the traced time has at most, so that a long run takes no more memory than a short one.
+// mostPeriods is how many parts the traced time has at most, so that a long run takes no more
+// memory than a short one.
 const mostPeriods = 256
 
-// ofRecord is how many of them there are for each record, at most, since records begin and end where periods do not.
+// ofRecord is how many of them there are for each record, at most, since records begin and end
+// where periods do not.
 const ofRecord = 4
 
-// Periods are equal parts of the traced time, and how often points were reached in each without an event, as far as the file tells.
+// Periods are equal parts of the traced time, and how often points were reached in each without an
+// event, as far as the file tells.
 type Periods struct {
 	N    int // 0: it does not
 	Wall Time
@@ -44,7 +47,8 @@ func (p *Periods) Spread(list []float64, from, to Time, amount float64) {
 	}
 }
 
-// Between is how much of what was added by periods lies between two times, where upTo[i] is all before the i-th period.
+// Between is how much of what was added by periods lies between two times, where upTo[i] is all
+// before the i-th period.
 func (p *Periods) Between(upTo []float64, from, to Time) float64 {
 	at := func(t Time) float64 {
 		whole, part := math.Modf(p.place(t))

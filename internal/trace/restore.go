@@ -47,7 +47,8 @@ func (m *merger) appear(th *thread, s *snapshot) {
 	say(Named, s.name)
 	say(Labeled, s.labels)
 	for _, text := range s.regions {
-		m.emit(Event{Kind: Region, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(text), aux: 1, Thread: ThreadID(th.id)})
+		m.emit(Event{Kind: Region, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(text), aux: 1,
+			Thread: ThreadID(th.id)})
 	}
 	for _, p := range s.probes {
 		m.enter(th, p)

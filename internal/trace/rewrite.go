@@ -10,24 +10,28 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Attributes of a trace whose times are not those of a run: how long that took, and between which times it is without the tool, in ns.
+// Attributes of a trace whose times are not those of a run: how long that took, and between which
+// times it is without the tool, in ns.
 const (
 	attrCorrected = "corrected_from_ns"
 	attrLeast     = "corrected_least_ns"
 	attrMost      = "corrected_most_ns"
 )
 
-// Correction is how long a run took whose times are computed, and how long it takes without the tool at least and at most.
+// Correction is how long a run took whose times are computed, and how long it takes without the
+// tool at least and at most.
 type Correction struct{ Took, Least, Most Time }
 
 // Corrected reports whether the times are computed, and the cost of the tool is not in them.
 func (t *Tables) Corrected() (c Correction, computed bool) {
-	return Correction{Time(t.Int(attrCorrected)), Time(t.Int(attrLeast)), Time(t.Int(attrMost))}, t.Attr(attrCorrected) != nil
+	return Correction{Time(t.Int(attrCorrected)), Time(t.Int(attrLeast)), Time(t.Int(attrMost))},
+		t.Attr(attrCorrected) != nil
 }
 
-// Rewriter writes a trace with other times. Goroutines do what they did, each in its order; when, on which processor, and who wakes whom is up to the
-// caller. What the operating system told of threads, the writer's work, the times of points that were only timed, and what was counted in parts of the run are left out,
-// because they are about the times as they were.
+// Rewriter writes a trace with other times. Goroutines do what they did, each in its order; when,
+// on which processor, and who wakes whom is up to the caller. What the operating system told of
+// threads, the writer's work, the times of points that were only timed, and what was counted in
+// parts of the run are left out, because they are about the times as they were.
 type Rewriter struct {
 	cutter
 	threads uint32
@@ -128,7 +132,8 @@ func goWord(g GoID, seq uint32) uint64 { return uint64(g) | uint64(seq)<<spec.Go
 // Procs says how many processors there are.
 func (s *Stream) Procs(at uint64, n int) { s.put(at, spec.EvProcs, uint64(n)) }
 
-// Create lets the thread's goroutine, or nobody, create one, runnable or waiting. It is the first transition of that one.
+// Create lets the thread's goroutine, or nobody, create one, runnable or waiting. It is the first
+// transition of that one.
 func (s *Stream) Create(at uint64, g GoID, c Creation, waits bool) {
 	arg := uint64(c.Path) << 1
 	if waits {
@@ -192,7 +197,8 @@ func (s *Stream) Back(at uint64) {
 	s.full()
 }
 
-// Wake makes a goroutine ready, by the transition of that number. by is the object, if only the end of its wait tells that.
+// Wake makes a goroutine ready, by the transition of that number. by is the object, if only the end
+// of its wait tells that.
 func (s *Stream) Wake(at uint64, g GoID, seq uint32, cause Cause, by Address) {
 	if by != 0 {
 		s.put(at, spec.EvGoUnparkBy, uint64(cause), goWord(g, seq), uint64(by))
@@ -283,7 +289,8 @@ func (s *Stream) record(at uint64, e *Event) {
 // End writes what is left of a thread's events.
 func (s *Stream) End() { s.flush() }
 
-// Span is the time of a rewritten trace: it begins at a tick, ends at another one, and takes so many ns. At are the ticks of a time of the run as it was.
+// Span is the time of a rewritten trace: it begins at a tick, ends at another one, and takes so
+// many ns. At are the ticks of a time of the run as it was.
 type Span struct {
 	Begin, End uint64
 	Took       Time
@@ -308,7 +315,8 @@ func (r *Rewriter) Close(span Span, losses *Losses) error {
 	}
 	if e := r.t.End; e.Known {
 		l := r.t.Losses()
-		if err := r.w.Data(spec.TagEnd, span.End, e.Reason, int64(e.Status), uint64(losses.Events), uint64(l.Early), uint64(l.Overflow), uint64(l.Unnamed)); err != nil {
+		if err := r.w.Data(spec.TagEnd, span.End, e.Reason, int64(e.Status), uint64(losses.Events), uint64(l.Early),
+			uint64(l.Overflow), uint64(l.Unnamed)); err != nil {
 			return err
 		}
 	}
@@ -349,7 +357,8 @@ func (r *Rewriter) totals(span Span) error {
 	var counts []byte
 	for i := range r.t.Points {
 		p := &r.t.Points[i]
-		if (p.Kind == spec.PointCall || p.Kind == spec.PointGo) && p.Representative != PointID(i) || p.Hits == 0 || p.Summed() {
+		if (p.Kind == spec.PointCall || p.Kind == spec.PointGo) && p.Representative != PointID(i) || p.Hits == 0 ||
+			p.Summed() {
 			continue
 		}
 		for _, w := range []uint64{uint64(i), p.Hits, min(p.Traced, r.entered[uint64(i)]+p.Reduced)} {

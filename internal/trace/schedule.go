@@ -163,12 +163,14 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 			m.emit(Event{Kind: Yields, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(arg), Thread: ThreadID(th.id)})
 		}
 	case spec.EvSpinBegin, spec.EvSpinEnd:
-		m.emit(Event{Kind: Spin, G: g.id, Slot: g.slot, By: NoSlot, aux: uint32(spec.EvSpinEnd - kind), Thread: ThreadID(th.id)})
+		m.emit(Event{Kind: Spin, G: g.id, Slot: g.slot, By: NoSlot, aux: uint32(spec.EvSpinEnd - kind),
+			Thread: ThreadID(th.id)})
 	case spec.EvAlloc:
 		bytes, stack := object(th.arg(1))
 		m.emit(Event{Kind: Alloc, G: g.id, Slot: g.slot, By: NoSlot, arg: bytes, aux: stack, Thread: ThreadID(th.id)})
 	case spec.EvTaskBegin, spec.EvTaskEnd:
-		m.emit(Event{Kind: Task, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(arg), obj: th.arg(1), aux: uint32(spec.EvTaskEnd - kind), Thread: ThreadID(th.id)})
+		m.emit(Event{Kind: Task, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(arg), obj: th.arg(1),
+			aux: uint32(spec.EvTaskEnd - kind), Thread: ThreadID(th.id)})
 	case spec.EvTimer:
 		obj, _ := object(th.arg(1))
 		m.emit(Event{Kind: Timer, G: g.id, Slot: g.slot, By: NoSlot, obj: obj, Thread: ThreadID(th.id)})
@@ -178,7 +180,8 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 		if kind == spec.EvSemaphore {
 			what = Semaphore
 		}
-		m.emit(Event{Kind: what, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(arg), obj: obj, Thread: ThreadID(th.id)})
+		m.emit(Event{Kind: what, G: g.id, Slot: g.slot, By: NoSlot, arg: uint64(arg), obj: obj,
+			Thread: ThreadID(th.id)})
 	case spec.EvGoStop:
 		cause := ByCode
 		if arg == spec.StopPreempt {
@@ -380,7 +383,8 @@ func (m *model) search(th *thread) {
 	case searches:
 		th.searchesSince = m.nowNs
 	case m.nowNs > th.searchesSince:
-		m.emit(Event{Kind: Searched, arg: uint64(m.nowNs - th.searchesSince), Slot: NoSlot, By: NoSlot, Thread: ThreadID(th.id)})
+		m.emit(Event{Kind: Searched, arg: uint64(m.nowNs - th.searchesSince), Slot: NoSlot, By: NoSlot,
+			Thread: ThreadID(th.id)})
 	}
 	th.searches = searches
 }
@@ -402,7 +406,8 @@ func (m *model) wake(g GoID, p int32) {
 	}
 }
 
-// procs tells how many processors there are, if that can be believed: analyses have something for each.
+// procs tells how many processors there are, if that can be believed: analyses have something for
+// each.
 func (m *model) procs(n uint64, by ThreadID) {
 	if n > MaxProcs {
 		m.losses.Records++
@@ -482,11 +487,12 @@ func (m *model) procSteal(th *thread, p int32) {
 
 // loses reports whether another thread can take this one's processor. It can if this thread's
 // goroutine is in a system call, or is blocked because C has just called Go. The other thread may
-// be this one itself, when C is back on it. If this thread has no more events, its goroutine is in a call that did not end, whose
-// first event may be missing.
+// be this one itself, when C is back on it. If this thread has no more events, its goroutine is in
+// a call that did not end, whose first event may be missing.
 func (th *thread) loses(to *thread) bool {
 	return th == to || th.g == nil || th.g.state == Syscall || th.g.state == Blocked || th.offInCall() || th.over()
 }
 
-// offInCall reports whether the thread's goroutine is in a system call, and the system has taken the thread's processor.
+// offInCall reports whether the thread's goroutine is in a system call, and the system has taken
+// the thread's processor.
 func (th *thread) offInCall() bool { return th.g.state == OffCPU && th.off == Syscall }

@@ -7,7 +7,8 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// A goroutine that was stopped by the runtime waits for nothing, whatever an older program wrote into the file.
+// A goroutine that was stopped by the runtime waits for nothing, whatever an older program wrote
+// into the file.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(1)
@@ -37,11 +38,13 @@ func TestStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(reasons) != 2 || reasons[0] != "preempted" || reasons[1] != "sync.Mutex.Lock" || losses.Reasons != 1 {
-		t.Errorf("found waits for %q and %d stops with other reasons, expected a stop and a wait for a lock", reasons, losses.Reasons)
+		t.Errorf("found waits for %q and %d stops with other reasons, expected a stop and a wait for a lock", reasons,
+			losses.Reasons)
 	}
 }
 
-// One event stands for a run of yields, after which the goroutine went on each time. It changes no state.
+// One event stands for a run of yields, after which the goroutine went on each time. It changes no
+// state.
 func TestYields(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(1)

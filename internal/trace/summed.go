@@ -14,8 +14,8 @@ type summed struct {
 	sites []PointID
 }
 
-// sumCalls finds the calls of each such procedure, and adds up their hits. A file may say nonsense: a
-// call whose hits are those of the procedure itself, through whatever others, is left out.
+// sumCalls finds the calls of each such procedure, and adds up their hits. A file may say nonsense:
+// a call whose hits are those of the procedure itself, through whatever others, is left out.
 func (ix *indexer) sumCalls() {
 	t := ix.t
 	procs := map[named]PointID{}
@@ -30,7 +30,8 @@ func (ix *indexer) sumCalls() {
 	sites := map[PointID][]PointID{}
 	for i := range t.Points {
 		p := &t.Points[i]
-		if proc, ok := procs[named{p.Package, p.Name}]; ok && p.Kind == spec.PointCall && p.Flags&spec.FlagDerived == 0 {
+		if proc, ok := procs[named{p.Package, p.Name}]; ok && p.Kind == spec.PointCall &&
+			p.Flags&spec.FlagDerived == 0 {
 			sites[proc] = append(sites[proc], PointID(i))
 		}
 	}
@@ -60,7 +61,8 @@ func (ix *indexer) sumCalls() {
 	}
 }
 
-// estimateSummed adds up the estimates of their calls, and notes of which of them a call was switched off.
+// estimateSummed adds up the estimates of their calls, and notes of which of them a call was
+// switched off.
 func (ix *indexer) estimateSummed() {
 	t := ix.t
 	t.called = map[PointID]Estimate{}

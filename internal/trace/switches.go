@@ -16,8 +16,10 @@ const (
 	OffUnknown   OffReason = iota
 	OffTaken               // for another thread, of this process or of another
 	OffThrottled           // the control group had used its quota
-	OffBlocked             // the thread waited: for a page, for a lock of the runtime, or in a call that the runtime does not see
-	OffStopped             // the whole process was stopped
+	// the thread waited: for a page, for a lock of the runtime, or in a call that the runtime does
+	// not see
+	OffBlocked
+	OffStopped // the whole process was stopped
 	NumOffReasons
 )
 
@@ -42,7 +44,8 @@ type OSSource struct {
 // Watch is a time in which the system told of all switches of the program's threads.
 type Watch struct{ From, Until Time }
 
-// tell adds the time that a record of switches is about. A record about a time that began at the same moment replaces it.
+// tell adds the time that a record of switches is about. A record about a time that began at the
+// same moment replaces it.
 func (t *Tables) tell(s OSSource) {
 	w := Watch{s.From, s.Time}
 	if s.Errno != 0 && s.Errno != TooMany {
@@ -60,7 +63,8 @@ func (t *Tables) tell(s OSSource) {
 	}
 }
 
-// watchedAt returns the time around a moment in which the system told of switches, or the next one after it. ok is false if there is none.
+// watchedAt returns the time around a moment in which the system told of switches, or the next one
+// after it. ok is false if there is none.
 func (t *Tables) watchedAt(at Time) (w Watch, ok bool) {
 	i := sort.Search(len(t.Watched), func(i int) bool { return t.Watched[i].Until > at })
 	if i == len(t.Watched) {
@@ -78,13 +82,15 @@ const (
 	TooMany  = 1<<32 - 2 // it was not asked any more, or only now and then, because that cost too much
 )
 
-// TellsThreads reports whether the system told how long each thread had a processor, and waited for one.
+// TellsThreads reports whether the system told how long each thread had a processor, and waited for
+// one.
 func (t *Tables) TellsThreads() bool {
 	s, ok := t.Sources["schedstat"]
 	return !ok || s.Errno == 0 // files from before it was noted have it
 }
 
-// Switches reports whether the system told when threads got a processor and lost it, in a part of the run at least.
+// Switches reports whether the system told when threads got a processor and lost it, in a part of
+// the run at least.
 func (t *Tables) Switches() bool {
 	s, ok := t.Sources[SourceSwitches]
 	return ok && (s.Errno == 0 || s.Errno == TooMany)
@@ -113,7 +119,8 @@ func (m *model) switched(kind uint64, number uint32) {
 	}
 }
 
-// resume gives a thread its processor back. A thread that does something has one, whatever the system told.
+// resume gives a thread its processor back. A thread that does something has one, whatever the
+// system told.
 func (m *model) resume(th *thread) {
 	was := th.off
 	if th.off = None; was == None || th.g == nil {
@@ -143,8 +150,8 @@ const (
 func (m *model) offReason(th *thread) OffReason {
 	t, from, to := m.t, m.t.clock.ns(th.offAt), m.nowNs
 	if !th.taken {
-		// The tool's own thread reads the clocks when it said that it would, unless it is stopped too. (A part of a trace
-		// has a reading at its beginning that nobody made.)
+		// The tool's own thread reads the clocks when it said that it would, unless it is stopped
+		// too. (A part of a trace has a reading at its beginning that nobody made.)
 		p := t.clock.points
 		next := sort.Search(len(p), func(i int) bool { return t.clock.ns(p[i].ticks) > max(from, 0) })
 		due := from
@@ -189,8 +196,9 @@ func (t *Trace) throttled(from, to Time) (ns int64) {
 	return ns
 }
 
-// watchedLate is how long after the beginning the system may be asked first without that anything of weight was missed, in ns. It takes a
-// millisecond, and a hundred where a quota holds the program meanwhile.
+// watchedLate is how long after the beginning the system may be asked first without that anything
+// of weight was missed, in ns. It takes a millisecond, and a hundred where a quota holds the
+// program meanwhile.
 const watchedLate = 10e6
 
 // AllSwitches reports whether the system told of all switches of the program's threads.

@@ -104,7 +104,8 @@ var switchCases = []struct {
 		b.At(110*ms).Off(g, true)
 		b.At(190 * ms).On(g)
 		b.At(200 * ms).Throttled(86 * ms)
-	}, []string{"10000000 off-CPU", "90000000 running, was throttled", "100000000 off-CPU", "100001000 running, was preempted", "110000000 off-CPU", "190000000 running, was preempted"}},
+	}, []string{"10000000 off-CPU", "90000000 running, was throttled", "100000000 off-CPU",
+		"100001000 running, was preempted", "110000000 off-CPU", "190000000 running, was preempted"}},
 	{"throttled in three periods", func(b *tracetest.Builder, g tracetest.G) {
 		b.At(5 * ms).Throttled(0)
 		b.At(10*ms).Off(g, true)
@@ -158,8 +159,8 @@ func TestSwitches(t *testing.T) {
 	}
 }
 
-// TestSwitchesOfPart checks that a part, also as a file of its own, goes on as the whole does. It begins while a goroutine
-// has no processor, and why is known only afterwards.
+// TestSwitchesOfPart checks that a part, also as a file of its own, goes on as the whole does. It
+// begins while a goroutine has no processor, and why is known only afterwards.
 func TestSwitchesOfPart(t *testing.T) {
 	t.Parallel()
 	for _, c := range switchCases {

@@ -31,14 +31,16 @@ type Tables struct {
 	Took      map[string]Took // by kind: what events took that timed themselves
 	Throttled int64           // ns lost to the control group's quota
 	Steal     int64           // ns that a host took from the machine's processors; -1: not known
-	Pressure  int64           // ns in which some thread of the control group, or else of the machine, waited for a processor; -1: not known
-	Sources   map[string]OSSource
-	Before    int64   // ns that threads had a processor before the trace began; [Tables.Usage] has them
-	Watched   []Watch // when the system told of switches
-	Limits    []Limit
-	Levels    []LevelChange // in time order
-	Periods   Periods
-	End       End
+	// ns in which some thread of the control group, or else of the machine, waited for a processor;
+	// -1: not known
+	Pressure int64
+	Sources  map[string]OSSource
+	Before   int64   // ns that threads had a processor before the trace began; [Tables.Usage] has them
+	Watched  []Watch // when the system told of switches
+	Limits   []Limit
+	Levels   []LevelChange // in time order
+	Periods  Periods
+	End      End
 	// Extensions are those that reduced the trace, in the order of the file.
 	Extensions []Extension
 	// Own are the records of the program's own kinds that are not among its events: those made by
@@ -119,7 +121,8 @@ type Costs struct {
 	Atomic float64 // a locked instruction
 }
 
-// Costs returns them. The start of a process may be slow as a whole; if the clock was read faster later, all were measured at a slow time.
+// Costs returns them. The start of a process may be slow as a whole; if the clock was read faster
+// later, all were measured at a slow time.
 func (t *Tables) Costs() Costs {
 	k, clock := 1.0, float64(t.Int("clock_cost_ps"))/1000
 	if later := t.Took["clock"]; later.N > 0 && clock > 0 {
@@ -131,10 +134,12 @@ func (t *Tables) Costs() Costs {
 
 // Point is one probe point: a row of a "probes" record.
 type Point struct {
-	ID             uint64 // stable across builds: hash of (import path, function, kind, ordinal)
-	Kind           string // spec.PointProc, PointCall, PointGo, PointLoop, PointSync, PointSite, PointFunc, PointRecord
-	Package        string // import path
-	Name           string // as [names.Of] has it: the function for a proc, the callee for call and go ("": known at run time only); a loop's head
+	ID      uint64 // stable across builds: hash of (import path, function, kind, ordinal)
+	Kind    string // spec.PointProc, PointCall, PointGo, PointLoop, PointSync, PointSite, PointFunc, PointRecord
+	Package string // import path
+	// as [names.Of] has it: the function for a proc, the callee for call and go ("": known at run
+	// time only); a loop's head
+	Name           string
 	File           string
 	Line           int
 	End            int // of a loop: the line with its end; 0: not known
@@ -144,16 +149,18 @@ type Point struct {
 	Loop           PointID // the innermost loop around it whose body stands twice, NoPoint if there is none
 	Op             string  // of a sync point: spec.OpLock ...
 
-	Hits   uint64 // times reached, over the whole run, as far as it was observed; see [Tables.Hits]; 0 if no totals were written
+	// times reached, over the whole run, as far as it was observed; see [Tables.Hits]; 0 if no
+	// totals were written
+	Hits   uint64
 	Traced uint64 // times it wrote an event
 	// Reduced of those were dropped by extensions, so there are no events of them.
 	Reduced uint64
 	// Off: the point was switched off for a part of the run, so Hits is only the known part.
 	Off   bool
 	Times *Times // nil if it was never timed
-	// Plain is how many of a procedure's hits, or of a loop's iterations, ran without probes: they were
-	// counted, and what they reached was not. Bursts, nil if there were none, tell what the others
-	// reached.
+	// Plain is how many of a procedure's hits, or of a loop's iterations, ran without probes: they
+	// were counted, and what they reached was not. Bursts, nil if there were none, tell what the
+	// others reached.
 	Plain  uint64
 	Bursts *Bursts
 }
@@ -236,7 +243,8 @@ func (p *Point) Spins() bool { return p.Flags&spec.FlagSpin != 0 }
 // as long as it does. Its time is in the lines of its callers.
 func (p *Point) Small() bool { return p.Flags&spec.FlagSmall != 0 }
 
-// Summed reports whether p is a small procedure without a counter, whose hits are those of its calls.
+// Summed reports whether p is a small procedure without a counter, whose hits are those of its
+// calls.
 func (p *Point) Summed() bool { return p.Flags&spec.FlagSummed != 0 }
 
 // Degraded is how often the point was reached without an event: it was counted, or
@@ -257,8 +265,8 @@ func (p *Point) Counts(index PointID) uint64 {
 	return p.Counting(p.Hits)
 }
 
-// Counting is how many hits of probes that count cost as much as so many of p's hits. Those that ran
-// without probes are the first to be among them, and were counted in line, as iterations are.
+// Counting is how many hits of probes that count cost as much as so many of p's hits. Those that
+// ran without probes are the first to be among them, and were counted in line, as iterations are.
 func (p *Point) Counting(hits uint64) uint64 {
 	if p.Kind == spec.PointLoop {
 		return hits + p.Plain/spec.InLineParts
@@ -331,8 +339,8 @@ type Given struct {
 	Run, Wait int64 // ns on a processor, and runnable without one
 }
 
-// Share returns which part of the time that a thread wanted a processor it had one, as far as readings tell: 1 if nothing is
-// known. It holds until the time that it returns with it.
+// Share returns which part of the time that a thread wanted a processor it had one, as far as
+// readings tell: 1 if nothing is known. It holds until the time that it returns with it.
 func (t *Tables) Share(id ThreadID, at Time) (share float64, until Time) {
 	w, told := t.watchedAt(at)
 	if told && at >= w.From { // the states of its goroutines tell
@@ -372,8 +380,10 @@ type Memory struct {
 	Limit, Events, Counts, Stacks, Tables int64
 	Pageless, Stackless                   uint64 // hits counted instead of traced: no page, or no stack
 	Unlisted                              uint64 // times that rate control had no room for a point
-	Unowned                               uint64 // times that a thread or goroutine found no ledger of its own: hits of calls may be off by one each
-	Ringless                              uint64 // ledgers, or parts of them, that a killed program would lose
+	// times that a thread or goroutine found no ledger of its own: hits of calls may be off by one
+	// each
+	Unowned  uint64
+	Ringless uint64 // ledgers, or parts of them, that a killed program would lose
 }
 
 // Usage is getrusage of the process at its last reading.
@@ -398,7 +408,8 @@ type Metric struct {
 	Cycles int64 // of the collector that were complete
 }
 
-// Took is what events of one kind took that timed themselves, with a reading of the clock: how many did, the mean, and the standard deviation in ns.
+// Took is what events of one kind took that timed themselves, with a reading of the clock: how many
+// did, the mean, and the standard deviation in ns.
 type Took struct {
 	N        uint64
 	Mean, SD float64
@@ -460,7 +471,8 @@ func (t *Tables) Cut(stack StackID) bool {
 	return s[len(s)-1].Function != "runtime.goexit"
 }
 
-// OfTimer reports whether a name is of something that package time or context has: all programs have the same names for it.
+// OfTimer reports whether a name is of something that package time or context has: all programs
+// have the same names for it.
 func (t *Tables) OfTimer(name string) bool {
 	pkg := t.PackageOf(name)
 	return pkg == "time" || pkg == "context"

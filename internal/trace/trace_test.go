@@ -177,7 +177,8 @@ func skewed(t *testing.T, skew int) []byte {
 	}
 	g := func(id, seq uint64) uint64 { return id | seq<<spec.GoBits }
 	block(0, 1000,
-		entry(0, spec.EvProcs, 2), entry(0, spec.EvProcStart, 0), entry(0, spec.EvGoCreate, 0, g(1, 1), 7), entry(0, spec.EvGoStart, 0, g(1, 2)),
+		entry(0, spec.EvProcs, 2), entry(0, spec.EvProcStart, 0), entry(0, spec.EvGoCreate, 0, g(1, 1), 7),
+		entry(0, spec.EvGoStart, 0, g(1, 2)),
 		entry(1000, spec.EvGoCreate, 0, g(2, 1), 8), entry(1000, spec.EvGoPark, 3), entry(0, spec.EvProcStop, 0))
 	block(1, 2000-uint64(skew),
 		entry(0, spec.EvProcStart, 1), entry(10, spec.EvGoStart, 0, g(2, 2)), entry(1980, spec.EvGoUnpark, 0, g(1, 3)),

@@ -81,7 +81,8 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 	if w.Began > 0 {
 		w.Began += int64(t.clock.ns(start.ticks))
 	}
-	w.Attrs = append([]Attr{{AttrFrom, int64(t.clock.ns(start.ticks))}, {attrTo, int64(t.clock.ns(start.ticks) + w.wall)}},
+	w.Attrs = append([]Attr{{AttrFrom, int64(t.clock.ns(start.ticks))},
+		{attrTo, int64(t.clock.ns(start.ticks) + w.wall)}},
 		slices.DeleteFunc(slices.Clone(t.Attrs), func(a Attr) bool { return slices.Contains(notInWindow, a.Key) })...)
 	if start.procs > 0 {
 		w.Attrs = append(w.Attrs, Attr{"gomaxprocs", start.procs})

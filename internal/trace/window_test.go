@@ -34,7 +34,8 @@ func (l *lines) take(shift trace.Time) func([]trace.Event) error {
 			if e.Kind == trace.Create {
 				l.names[e.Slot] = e.G
 			}
-			if e.Time += shift; e.Time > l.from && e.Time <= l.to && e.Kind != trace.Searched { // that says what was before
+			if e.Time += shift; e.Time > l.from && e.Time <= l.to && e.Kind != trace.Searched {
+				// that says what was before
 				by := l.names[e.By]
 				e.Slot, e.By = 0, 0
 				l.list = append(l.list, fmt.Sprintf("%012d %+v by %d", e.Time, e, by))
@@ -295,8 +296,10 @@ func TestPointsNamed(t *testing.T) {
 	}
 	tr := b.Trace()
 	for pattern, want := range map[string]string{
-		"main.main": "main.main", "main.(*Cache).*": "main.(*Cache).Get main.(*Cache).Put", "*t": "main.(*Cache).Get main.(*Cache).Put",
-		"*": "main.main main.(*Cache).Get main.(*Cache).Put io.ReadAll", "main": "main.main", "": "", "*main*main*": "main.main", "io.*": "io.ReadAll", "Cache.get": "main.(*Cache).Get", "Cache": "",
+		"main.main": "main.main", "main.(*Cache).*": "main.(*Cache).Get main.(*Cache).Put",
+		"*t": "main.(*Cache).Get main.(*Cache).Put",
+		"*":  "main.main main.(*Cache).Get main.(*Cache).Put io.ReadAll", "main": "main.main", "": "",
+		"*main*main*": "main.main", "io.*": "io.ReadAll", "Cache.get": "main.(*Cache).Get", "Cache": "",
 	} {
 		var got []string
 		found, _ := tr.PointsNamed(pattern)
@@ -421,7 +424,8 @@ func TestWindowCommand(t *testing.T) {
 		}
 		from := trace.Time(rapid.Int64Range(0, int64(whole.Wall())-1).Draw(t, "from"))
 		to := trace.Time(rapid.Int64Range(int64(from)+1, int64(whole.Wall())+10).Draw(t, "to"))
-		data := commanded(file, spec.Attr{Key: spec.WindowTo, Value: ticksAt(t, file, to)}, spec.Attr{Key: spec.WindowFrom, Value: ticksAt(t, file, from)})
+		data := commanded(file, spec.Attr{Key: spec.WindowTo, Value: ticksAt(t, file, to)},
+			spec.Attr{Key: spec.WindowFrom, Value: ticksAt(t, file, from)})
 		got, err := trace.New(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			t.Fatal(err)
@@ -431,7 +435,8 @@ func TestWindowCommand(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.Wall() != want.Wall() || fmt.Sprint(got.Attrs) != fmt.Sprint(want.Attrs) || got.End != want.End {
-			t.Errorf("a part of %d ns, %v, %v, expected %d, %v, %v", got.Wall(), got.Attrs, got.End, want.Wall(), want.Attrs, want.End)
+			t.Errorf("a part of %d ns, %v, %v, expected %d, %v, %v", got.Wall(), got.Attrs, got.End, want.Wall(),
+				want.Attrs, want.End)
 		}
 		sameLines(t, "by command", linesOf(t, got), linesOf(t, want))
 		part, err := got.Window(0, got.Wall())
@@ -480,7 +485,8 @@ func TestBadWindowCommand(t *testing.T) {
 				t.Fatal(err)
 			}
 			if l := got.Losses(); got.Wall() != wall || l.Records != whole.Losses().Records+1 {
-				t.Errorf("%s: %d ns of %d, lost %v, expected the whole trace and one record lost", name, got.Wall(), wall, l.List())
+				t.Errorf("%s: %d ns of %d, lost %v, expected the whole trace and one record lost", name, got.Wall(),
+					wall, l.List())
 			}
 			data = commanded(data, at(spec.WindowFrom, 0), at(spec.WindowTo, wall))
 			if got, err = trace.New(bytes.NewReader(data), int64(len(data))); err != nil {
@@ -504,7 +510,8 @@ func TestWindowCommandIndexed(t *testing.T) {
 			t.Fatal(err)
 		}
 		from := trace.Time(rapid.Int64Range(0, int64(whole.Wall())-1).Draw(t, "from"))
-		data := commanded(file, spec.Attr{Key: spec.WindowFrom, Value: ticksAt(t, file, from)}, spec.Attr{Key: spec.WindowTo, Value: ticksAt(t, file, whole.Wall())})
+		data := commanded(file, spec.Attr{Key: spec.WindowFrom, Value: ticksAt(t, file, from)},
+			spec.Attr{Key: spec.WindowTo, Value: ticksAt(t, file, whole.Wall())})
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,8 @@ package api
 
 import "embed"
 
-// Module is the path of this module. It stands here alone, beside go.mod, imports, tests and documents.
+// Module is the path of this module. It stands here alone, beside go.mod, imports, tests and
+// documents.
 const Module = "qinst.dev"
 
 // Files has a folder for each package: its live.go.

@@ -32,7 +32,8 @@ func TestSignatures(t *testing.T) {
 	t.Parallel()
 	version, functions := "", 0
 	for path, folder := range Folders {
-		inertFile := filepath.Join("..", "..", strings.TrimPrefix(strings.TrimPrefix(path, "qinst.dev"), "/"), "inert.go")
+		inertFile := filepath.Join("..", "..", strings.TrimPrefix(strings.TrimPrefix(path, "qinst.dev"), "/"),
+			"inert.go")
 		_, inert := checked(t, inertFile)
 		_, live := checked(t, filepath.Join(folder, "live.go"))
 		for _, name := range inert.Names() {
@@ -155,8 +156,10 @@ func TestLayouts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs := declarations(t, parsed(t), map[string]string{"qinstBuffer": "head", "qinstPart": "part", "qinstBufferSize": "chunkSize", "qinstHeadSize": "headSize"})
-	mirror := declarations(t, []*ast.File{ours}, map[string]string{"head": "head", "part": "part", "chunkSize": "chunkSize", "headSize": "headSize"})
+	theirs := declarations(t, parsed(t), map[string]string{"qinstBuffer": "head", "qinstPart": "part",
+		"qinstBufferSize": "chunkSize", "qinstHeadSize": "headSize"})
+	mirror := declarations(t, []*ast.File{ours}, map[string]string{"head": "head", "part": "part",
+		"chunkSize": "chunkSize", "headSize": "headSize"})
 	for _, arch := range []string{"amd64", "arm64"} {
 		sizes := types.SizesFor("gc", arch)
 		for _, name := range []string{"head", "part"} {
@@ -167,7 +170,8 @@ func TestLayouts(t *testing.T) {
 			at, bt := sizes.Offsetsof(a), sizes.Offsetsof(b)
 			for i := range a {
 				if at[i] != bt[i] || sizes.Sizeof(a[i].Type()) != sizes.Sizeof(b[i].Type()) {
-					t.Errorf("%s: field %s of %s is %d bytes at %d, in the runtime %s is %d at %d", arch, a[i].Name(), name,
+					t.Errorf("%s: field %s of %s is %d bytes at %d, in the runtime %s is %d at %d", arch, a[i].Name(),
+						name,
 						sizes.Sizeof(a[i].Type()), at[i], b[i].Name(), sizes.Sizeof(b[i].Type()), bt[i])
 				}
 				if name == "head" && a[i].Name() != b[i].Name() {

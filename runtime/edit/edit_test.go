@@ -48,8 +48,8 @@ func TestDouble(t *testing.T) {
 	}
 }
 
-// TestDoubleWithout: a part that an owner named queued is not in the second copy, and of several owners
-// of edits only those named are left out.
+// TestDoubleWithout: a part that an owner named queued is not in the second copy, and of several
+// owners of edits only those named are left out.
 func TestDoubleWithout(t *testing.T) {
 	t.Parallel()
 	b := New([]byte("a(b[c]d)e"))

@@ -27,7 +27,8 @@ func NearestWord(text string, words []string) (word string) {
 // distance is how many bytes are to be inserted, removed, replaced or swapped with their
 // neighbour to make b of a; case is no difference.
 func distance(a, b string) int {
-	for len(a) > 0 && len(b) > 0 && lower(a[0]) == lower(b[0]) { // what they share is no difference, and need not be looked at
+	for len(a) > 0 && len(b) > 0 && lower(a[0]) == lower(b[0]) {
+		// what they share is no difference, and need not be looked at
 		a, b = a[1:], b[1:]
 	}
 	for len(a) > 0 && len(b) > 0 && lower(a[len(a)-1]) == lower(b[len(b)-1]) {

@@ -79,10 +79,13 @@ func TestParse(t *testing.T) {
 		id   ID
 		text string
 	}{
-		{Mode, "loud"}, {Mode, ""}, {Size, ""}, {Size, "GiB"}, {Size, "1TiB"}, {Size, "99999999999999999999"}, {Size, "1/"},
+		{Mode, "loud"}, {Mode, ""}, {Size, ""}, {Size, "GiB"}, {Size, "1TiB"}, {Size, "99999999999999999999"},
+		{Size, "1/"},
 		{Keep, "99ms"}, {Keep, "31KiB"}, {Keep, "10"}, {Sums, "1"}, {Sums, "1e18s"}, {Sums, "1e"},
-		{Sample, "0.5/s"}, {Sample, "0/s"}, {Sample, "2e5/s"}, {Sample, "100"}, {Samplers, "0"}, {Samplers, "9"}, {Samplers, "12"},
-		{Budget, "0%"}, {Budget, "101%"}, {Budget, "2"}, {Budget, "0.05%"}, {Budget, ".5%"}, {Budget, "%"}, {Budget, "1e1%"},
+		{Sample, "0.5/s"}, {Sample, "0/s"}, {Sample, "2e5/s"}, {Sample, "100"}, {Samplers, "0"}, {Samplers, "9"},
+		{Samplers, "12"},
+		{Budget, "0%"}, {Budget, "101%"}, {Budget, "2"}, {Budget, "0.05%"}, {Budget, ".5%"}, {Budget, "%"},
+		{Budget, "1e1%"},
 		{Memory, "3MiB"}, {Memory, "2GiB"}, {On, "TERM"}, {Ctl, ""},
 	} {
 		if got, ok := Table[c.id].Parse(c.text); ok {
@@ -98,11 +101,13 @@ func TestNearest(t *testing.T) {
 			t.Errorf("%s %q: the nearest is %q, want %q", what, text, got, want)
 		}
 	}
-	for text, want := range map[string]string{"budgett": "budget", "mdoe": "mode", "Out": "out", "limits": "limit", "samples": "sample", "sampler": "sample",
+	for text, want := range map[string]string{"budgett": "budget", "mdoe": "mode", "Out": "out", "limits": "limit",
+		"samples": "sample", "sampler": "sample",
 		"extension": "extensions", "colour": "", "mode": "", "": "", "x": "", strings.Repeat("mode", 50): ""} {
 		found("setting", text, NearestName(text), want)
 	}
-	for text, want := range map[string]string{"tracee": "trace", "cuont": "count", "of": "off", "loud": "", "fligth": "flight"} {
+	for text, want := range map[string]string{"tracee": "trace", "cuont": "count", "of": "off", "loud": "",
+		"fligth": "flight"} {
 		found("mode", text, Table[Mode].Nearest(text), want)
 	}
 	for text, want := range map[string]string{"lop": "loop", "process": "", "recod": "record"} {
@@ -115,7 +120,9 @@ func TestNearest(t *testing.T) {
 
 func TestUnknownKind(t *testing.T) {
 	t.Parallel()
-	for rule, want := range map[string]string{"main.f": "", "kind:loop": "", "loop:main.f": "", "odd:*": "", "kind:odd": "", "kind:lop": "lop", "hold:main.mu": "", "id:0123": "", "hodl:main.mu": "hodl", "prok:main.f": "prok", "kind:": ""} {
+	for rule, want := range map[string]string{"main.f": "", "kind:loop": "", "loop:main.f": "", "odd:*": "",
+		"kind:odd": "", "kind:lop": "lop", "hold:main.mu": "", "id:0123": "", "hodl:main.mu": "hodl",
+		"prok:main.f": "prok", "kind:": ""} {
 		kind, unknown := UnknownKind(rule)
 		if kind != want || unknown != (want != "" || rule == "kind:") {
 			t.Errorf("%s: %q, %v; want %q", rule, kind, unknown, want)
@@ -138,7 +145,8 @@ func TestCheck(t *testing.T) {
 		{Check("mode", "loud"), `found mode = "loud", expected off, count, sample, trace or flight`},
 		{CheckRule("main.f", "1e4/s", true), ""},
 		{CheckRule("mode", "off", true), `found mode = "off", expected points as in main.(*T).* or kind:loop`},
-		{CheckRule("kind:lop", "count", true), `found kind:lop = "count", expected ` + KindExpected + `; the nearest is loop`},
+		{CheckRule("kind:lop", "count", true), `found kind:lop = "count", expected ` + KindExpected +
+			`; the nearest is loop`},
 		{CheckRule("main.f", "conut", false), `found main.f = "conut", expected a rate such as 1e4/s, 1e4/s+500 or 1e4/s:count, or a level: off, count, time or trace, or a delay such as +5us, of a barrier +1ms or +1ms+0ns*3; the nearest is count`},
 	} {
 		if got := ""; c.err != nil {

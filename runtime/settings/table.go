@@ -54,11 +54,13 @@ type Setting struct {
 
 // Table has every setting, in the order in which people read of them.
 var Table = [...]Setting{
-	Mode: {Name: "mode", Words: []string{"off", "count", "sample", "trace", "flight"}, Expected: "off, count, sample, trace or flight",
-		Example: "count", Default: "trace",
+	Mode: {Name: "mode", Words: []string{"off", "count", "sample", "trace", "flight"},
+		Expected: "off, count, sample, trace or flight",
+		Example:  "count", Default: "trace",
 		Doc: "How much is recorded. off: nothing. count: how often each point was reached. sample: counts, what goroutines wait for, and samples of where the program is. trace: events too. flight: as trace, but the last events stay in memory and become a file when qinst.Snapshot, HTTP, a trigger or a signal asks for one, and when the program panics or is killed."},
-	Sample: {Name: "sample", Words: []string{"off"}, Forms: Frequency, Least: 1e4, Most: 1e9, Expected: "samples a second, from 1/s to 1e5/s, or off",
-		Example: "500/s", Default: "1000/s",
+	Sample: {Name: "sample", Words: []string{"off"}, Forms: Frequency, Least: 1e4, Most: 1e9,
+		Expected: "samples a second, from 1/s to 1e5/s, or off",
+		Example:  "500/s", Default: "1000/s",
 		Doc: "How often the tool looks at what each thread runs. Threads tell it at the system's ticks, of which a second has 100 to 1000: no more are found."},
 	Samplers: {Name: "samplers", Forms: Digit, Least: 1, Most: 8, Expected: "1 to 8",
 		Example: "2", Default: "1",
@@ -75,14 +77,17 @@ var Table = [...]Setting{
 	Out: {Name: "out", Forms: Text, Expected: "a file",
 		Example: "/tmp/%n.sddf", Default: "(%n.%p.sddf)",
 		Doc: "Where the trace goes. %n is the program's name, %p its process id. An existing file is never overwritten: a number is added to the name. - is the standard output, unix:PATH a socket. Where nothing is asked for and the working directory cannot be written to, it goes to $TMPDIR, and a line says so."},
-	Size: {Name: "limit", Forms: Bytes | ByteRate, Expected: "bytes such as 1GiB, 500MB or 0, or a rate such as 10MiB/s",
-		Example: "10MiB/s", Default: "1GiB",
+	Size: {Name: "limit", Forms: Bytes | ByteRate,
+		Expected: "bytes such as 1GiB, 500MB or 0, or a rate such as 10MiB/s",
+		Example:  "10MiB/s", Default: "1GiB",
 		Doc: "Bytes that the last events may take (0: no limit): older ones make room, and the file is in two parts, FILE and FILE.more. Below 16 MiB the program only counts from there on. Or bytes a second above which calls are counted, and system calls in which a goroutine keeps its processor."},
-	Budget: {Name: "budget", Words: []string{"off"}, Forms: Percent, Least: 1, Most: 1000, Expected: "a percentage such as 2% or 0.5%, or off",
-		Example: "2%", Default: "5%",
+	Budget: {Name: "budget", Words: []string{"off"}, Forms: Percent, Least: 1, Most: 1000,
+		Expected: "a percentage such as 2% or 0.5%, or off",
+		Example:  "2%", Default: "5%",
 		Doc: "The share of the processor time that recording may cost. What costs most is only counted; what costs too much even so runs without probes most of the time. Both are traced again when they cost less."},
-	Sums: {Name: "sums", Words: []string{"once", "change"}, Forms: Period, Expected: "a period such as 1s or 500ms, once or change",
-		Example: "1s", Default: "(each 0.1s)",
+	Sums: {Name: "sums", Words: []string{"once", "change"}, Forms: Period,
+		Expected: "a period such as 1s or 500ms, once or change",
+		Example:  "1s", Default: "(each 0.1s)",
 		Doc: "How often totals of untraced points are written: every period, once at the end, or when a level changes."},
 	Ctl: {Name: "ctl", Forms: Alone, Expected: "ctl without a value",
 		Default: "(does not listen)",
@@ -107,7 +112,9 @@ var Table = [...]Setting{
 // Levels are the levels of a point, each including the data of those before it.
 var Levels = [...]string{"off", "count", "time", "trace"}
 
-// Kinds are the kinds of points that rules can name; calls can only be switched off. hold stands for the operations that take a lock, id for one point, by its identity, and barrier for arrivals: entries of a procedure, or at a WaitGroup what Done stands for.
+// Kinds are the kinds of points that rules can name; calls can only be switched off. hold stands
+// for the operations that take a lock, id for one point, by its identity, and barrier for arrivals:
+// entries of a procedure, or at a WaitGroup what Done stands for.
 var Kinds = [...]string{"proc", "loop", "sync", "record", "call", "go", "hold", "id", "barrier"}
 
 // PointsExpected is the form of a rule's points, for messages.

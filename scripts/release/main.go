@@ -1,11 +1,13 @@
-// Release gives all modules of the project one version: in their go.mod files, and in tags on one commit.
+// Release gives all modules of the project one version: in their go.mod files, and in tags on one
+// commit.
 //
 //	go run ./scripts/release v0.1.0             rehearses, then commits and tags here; it pushes nothing
 //	go run ./scripts/release -rehearse v0.1.0   changes nothing here
 //
-// The rehearsal takes a copy of what is committed, and serves its modules from files, as a module proxy does. Then it does
-// what users do: it installs the command with the version and as the latest one, gets it as a tool of a module, and builds a
-// program that imports what programs import.
+// The rehearsal takes a copy of what is committed, and serves its modules from files, as a module
+// proxy does. Then it does what users do: it installs the command with the version and as the
+// latest one, gets it as a tool of a module, and builds a program that imports what programs
+// import.
 package main
 
 import (
@@ -68,7 +70,8 @@ func run(args []string, rehearsal bool) error {
 	return nil
 }
 
-// commit makes the modules in a tree require each other in a version, and commits that, if it is a change.
+// commit makes the modules in a tree require each other in a version, and commits that, if it is a
+// change.
 func commit(root, version string) error {
 	files, err := output(root, "git", "ls-files", "go.mod", "*/go.mod")
 	if err != nil {
@@ -80,7 +83,8 @@ func commit(root, version string) error {
 			return err
 		}
 		for _, folder := range published {
-			if path := pathOf(folder); strings.Contains(string(text), "\t"+path+" v") || strings.Contains(string(text), "require "+path+" v") {
+			if path := pathOf(folder); strings.Contains(string(text), "\t"+path+" v") ||
+				strings.Contains(string(text), "require "+path+" v") {
 				if _, err := output(root, "go", "mod", "edit", "-require="+path+"@"+version, file); err != nil {
 					return err
 				}
@@ -115,7 +119,8 @@ func replaceIn(file, version string) error {
 	return os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o666)
 }
 
-// output runs a command in a folder and returns its standard output. An error has what the command said.
+// output runs a command in a folder and returns its standard output. An error has what the command
+// said.
 func output(dir, name string, args ...string) (string, error) {
 	return outputWith(nil, dir, name, args...)
 }

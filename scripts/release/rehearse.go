@@ -60,7 +60,8 @@ func serve(proxy, tree, folder, version string) error {
 	if err != nil {
 		return err
 	}
-	for name, text := range map[string]string{"list": version + "\n", version + ".mod": string(mod), version + ".info": fmt.Sprintf(`{"Version":%q}`, version)} {
+	for name, text := range map[string]string{"list": version + "\n", version + ".mod": string(mod),
+		version + ".info": fmt.Sprintf(`{"Version":%q}`, version)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			return err
 		}
@@ -69,10 +70,12 @@ func serve(proxy, tree, folder, version string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(zip.CreateFromVCS(f, module.Version{Path: pathOf(folder), Version: version}, tree, "HEAD", folder), f.Close())
+	return errors.Join(zip.CreateFromVCS(f, module.Version{Path: pathOf(folder), Version: version}, tree, "HEAD",
+		folder), f.Close())
 }
 
-// A user has Go, and fetches modules from the files of the rehearsal or from where this machine fetches them.
+// A user has Go, and fetches modules from the files of the rehearsal or from where this machine
+// fetches them.
 type user struct {
 	scratch, version string
 	env              []string
@@ -86,14 +89,16 @@ func newUser(scratch, version string) (*user, error) {
 	cache, proxies, _ := strings.Cut(vars, "\n")
 	return &user{scratch, version, []string{
 		"GOWORK=off", "GOTOOLCHAIN=local", "GONOSUMDB=" + api.Module,
-		"GOPROXY=file://" + filepath.Join(scratch, "proxy") + ",file://" + filepath.Join(cache, "cache", "download") + "," + proxies,
+		"GOPROXY=file://" + filepath.Join(scratch, "proxy") + ",file://" + filepath.Join(cache, "cache", "download") +
+			"," + proxies,
 		"GOMODCACHE=" + filepath.Join(scratch, "modules"), // a released version of this name must not be found later
 		"GOFLAGS=-modcacherw",
 		"GOBIN=" + filepath.Join(scratch, "bin"),
 	}}, nil
 }
 
-// in runs a command in one of the user's folders, and compares what it says, if something is expected.
+// in runs a command in one of the user's folders, and compares what it says, if something is
+// expected.
 func (u *user) in(folder, want, name string, args ...string) error {
 	dir := filepath.Join(u.scratch, folder)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -121,12 +126,14 @@ func (u *user) installs() error {
 }
 
 func (u *user) getsTool() error {
-	return errors.Join(u.in("tool", "", "go", "mod", "init", "example.com/tool"), u.in("tool", "", "go", "get", "-tool", api.Module+"/cmd/qinst@"+u.version),
+	return errors.Join(u.in("tool", "", "go", "mod", "init", "example.com/tool"),
+		u.in("tool", "", "go", "get", "-tool", api.Module+"/cmd/qinst@"+u.version),
 		u.in("tool", "qinst "+u.version+" ", "go", "tool", "qinst", "version"))
 }
 
-// sources are a program that is built with probes, and a package of it that imports all that programs may import. They are
-// apart because the former has little of the standard library, which the new command has to compile.
+// sources are a program that is built with probes, and a package of it that imports all that
+// programs may import. They are apart because the former has little of the standard library, which
+// the new command has to compile.
 var sources = map[string]string{
 	"main.go": `package main
 
@@ -146,17 +153,20 @@ import (
 )
 `}
 
-// imports builds a program with the installed command, runs it and reads its trace. Its module gets ours and no other.
+// imports builds a program with the installed command, runs it and reads its trace. Its module gets
+// ours and no other.
 func (u *user) imports() error {
 	qinst := filepath.Join(u.scratch, "bin", "qinst")
 	dir := filepath.Join(u.scratch, "program")
 	for name, text := range sources {
 		name = filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o666)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777),
+			os.WriteFile(name, []byte(text), 0o666)); err != nil {
 			return err
 		}
 	}
-	err := errors.Join(u.in("program", "", "go", "mod", "init", "example.com/program"), u.in("program", "", "go", "get", pathOf("extensions")+"@"+u.version),
+	err := errors.Join(u.in("program", "", "go", "mod", "init", "example.com/program"),
+		u.in("program", "", "go", "get", pathOf("extensions")+"@"+u.version),
 		u.in("program", "", "go", "build", "./..."), u.in("program", "", qinst, "build", "-o", "prog", "."),
 		u.in("program", "", "./prog"), u.in("program", `"region"`, qinst, "profile", "-json"))
 	if err != nil {

@@ -77,7 +77,8 @@ func TestType(t *testing.T) {
 		if err := orders.Decode(p, &got); err != nil {
 			t.Fatal(err)
 		}
-		if !got.Made.Equal(want.Made) || fmt.Sprint(got.ID, got.Lines, got.Notes, got.Price) != fmt.Sprint(want.ID, want.Lines, want.Notes, want.Price) {
+		if !got.Made.Equal(want.Made) || fmt.Sprint(got.ID, got.Lines, got.Notes, got.Price) != fmt.Sprint(want.ID,
+			want.Lines, want.Notes, want.Price) {
 			t.Errorf("read %+v, expected %+v", got, want)
 		}
 	}

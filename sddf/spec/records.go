@@ -180,7 +180,9 @@ const (
 	FlagDynamic   = 1 << 3 // a call whose callee is known at run time only
 	FlagSpin      = 1 << 4 // a loop that only reads shared state until it changes
 	FlagForced    = 1 << 5 // probed by directive, against the rules about size
-	FlagWeakName  = 1 << 6 // a sync operation whose name is that of a parameter, pointer or interface: the object may have a better name elsewhere
+	// a sync operation whose name is that of a parameter, pointer or interface: the object may have
+	// a better name elsewhere
+	FlagWeakName = 1 << 6
 )
 
 // FlagDerived marks a function that is inlined, and the calls in it that it makes exactly once
@@ -188,8 +190,8 @@ const (
 const FlagDerived = 1 << 7
 
 // FlagInLine marks a call that is counted by an increment in line, which costs one part in
-// InLineParts of a probe that counts; also an operation on a synchronization object that is counted so
-// while it is not traced.
+// InLineParts of a probe that counts; also an operation on a synchronization object that is counted
+// so while it is not traced.
 const (
 	FlagInLine  = 1 << 8
 	InLineParts = 6
@@ -208,24 +210,25 @@ const (
 // FlagSmall marks a procedure that is only counted: its time is in its callers' lines.
 const FlagSmall = 1 << 9
 
-// FlagSummed marks a small procedure without a counter: its hits are those of the calls in its package
-// that name it.
+// FlagSummed marks a small procedure without a counter: its hits are those of the calls in its
+// package that name it.
 const FlagSummed = 1 << 11
 
-// FlagUnseen marks a site at which an operation has no probe, in a package that has probes: what is known
-// of its object is not all.
+// FlagUnseen marks a site at which an operation has no probe, in a package that has probes: what is
+// known of its object is not all.
 const FlagUnseen = 1 << 12
 
-// FlagPolls marks a function with a loop that ends when another goroutine wants it to: each iteration asks, by a channel or a context without waiting,
-// or by a variable that others write.
+// FlagPolls marks a function with a loop that ends when another goroutine wants it to: each
+// iteration asks, by a channel or a context without waiting, or by a variable that others write.
 const FlagPolls = 1 << 13
 
-// FlagTimed marks a function with a loop that ends when a time is over, and not by what it has done.
+// FlagTimed marks a function with a loop that ends when a time is over, and not by what it has
+// done.
 const FlagTimed = 1 << 14
 
-// FlagTwice marks a procedure whose text stands twice, and that has no operations on synchronization
-// objects: the entries that its ledgers' slots have are those of activations without probes, unless all
-// hits are counted in line.
+// FlagTwice marks a procedure whose text stands twice, and that has no operations on
+// synchronization objects: the entries that its ledgers' slots have are those of activations
+// without probes, unless all hits are counted in line.
 //
 // A loop with it has a body that stands twice where its procedure has probes. It has a word in
 // ledgers, which [UnitWord] marks in a table's list of words: the iterations with probes. Those
@@ -246,7 +249,8 @@ func arg(name, unit, doc string) BitField {
 
 var goWord = []BitField{
 	{Name: "g", Word: 1, Bit: 0, Width: GoBits, Unit: Go, Doc: "goroutine"},
-	{Name: "seq", Word: 1, Bit: GoBits, Width: 64 - GoBits, Doc: "number of this transition of the goroutine, modulo 2^24"},
+	{Name: "seq", Word: 1, Bit: GoBits, Width: 64 - GoBits,
+		Doc: "number of this transition of the goroutine, modulo 2^24"},
 }
 
 func variant(kind int, name string, words int, doc string, fields []BitField) Variant {
@@ -276,10 +280,14 @@ const AddressBits = 48
 var Events = Layout{
 	Delta: "ticks",
 	Variants: []Variant{
-		variant(EvEnter, "enter", 1, "procedure or loop entered; a loop that spins: its second iteration begun", []BitField{arg("probe", Probe, "procedure or loop")}),
-		variant(EvExit, "exit", 1, "procedure left; an exit by defer closes what a panic left open below it, too", []BitField{arg("probe", Probe, "procedure")}),
-		variant(EvUnwind, "unwind", 1, "a recovered panic, or Goexit, closed every procedure deeper than depth", []BitField{arg("depth", "", "procedures that stay open")}),
-		variant(EvTime, "time", 2, "absolute time; the next entry counts from it", []BitField{{Name: "ticks", Word: 1, Width: 64, Unit: Ticks, Doc: "clock"}}),
+		variant(EvEnter, "enter", 1, "procedure or loop entered; a loop that spins: its second iteration begun",
+			[]BitField{arg("probe", Probe, "procedure or loop")}),
+		variant(EvExit, "exit", 1, "procedure left; an exit by defer closes what a panic left open below it, too",
+			[]BitField{arg("probe", Probe, "procedure")}),
+		variant(EvUnwind, "unwind", 1, "a recovered panic, or Goexit, closed every procedure deeper than depth",
+			[]BitField{arg("depth", "", "procedures that stay open")}),
+		variant(EvTime, "time", 2, "absolute time; the next entry counts from it",
+			[]BitField{{Name: "ticks", Word: 1, Width: 64, Unit: Ticks, Doc: "clock"}}),
 		variant(EvGoroutine, "goroutine", 2, "the goroutine that runs on the thread from here on, where no scheduling event said so", goWord),
 		variant(EvGap, "gap", 3, "events of this thread were lost before this one", []BitField{
 			{Name: "from", Word: 1, Width: 64, Unit: Ticks, Doc: "time of the first lost event"},
@@ -293,21 +301,30 @@ var Events = Layout{
 			{Name: "path", Bit: 1, Width: 23, Doc: "of the running goroutine, if events do not tell all of it; see \"path\" records"},
 			{Name: "pc", Word: 2, Width: 64, Unit: PC, Doc: "start function, see \"function\" records"}}, goWord...)),
 		variant(EvGoStart, "go start", 2, "g runs on this thread", goWord),
-		variant(EvGoPark, "go park", 1, "the running goroutine waits", []BitField{arg("reason", "", "see \"reason\" records")}),
-		variant(EvGoStop, "go stop", 1, "the running goroutine is runnable again", []BitField{arg("why", "", "0 it yielded, 1 it was preempted")}),
+		variant(EvGoPark, "go park", 1, "the running goroutine waits",
+			[]BitField{arg("reason", "", "see \"reason\" records")}),
+		variant(EvGoStop, "go stop", 1, "the running goroutine is runnable again",
+			[]BitField{arg("why", "", "0 it yielded, 1 it was preempted")}),
 		variant(EvGoEnd, "go end", 1, "the running goroutine ended", nil),
-		variant(EvGoUnpark, "go unpark", 2, "g became runnable", append([]BitField{arg("cause", "", "0 by the running goroutine, 1 network poller, 2 timer, 3 garbage collector, 4 scheduler")}, goWord...)),
-		variant(EvGoSwitch, "go switch", 2, "coroutine switch: the running goroutine waits (ends=1: ended), g runs", append([]BitField{arg("ends", "", "1 if the running goroutine ended")}, goWord...)),
-		variant(EvSyscallBegin, "syscall begin", 1, "the running goroutine enters a system call, keeping its processor", nil),
+		variant(EvGoUnpark, "go unpark", 2, "g became runnable",
+			append([]BitField{arg("cause", "", "0 by the running goroutine, 1 network poller, 2 timer, 3 garbage collector, 4 scheduler")}, goWord...)),
+		variant(EvGoSwitch, "go switch", 2, "coroutine switch: the running goroutine waits (ends=1: ended), g runs",
+			append([]BitField{arg("ends", "", "1 if the running goroutine ended")}, goWord...)),
+		variant(EvSyscallBegin, "syscall begin", 1, "the running goroutine enters a system call, keeping its processor",
+			nil),
 		variant(EvSyscallEnd, "syscall end", 1, "it left the call and still has its processor", nil),
 		variant(EvSyscallEndNoP, "syscall end blocked", 1, "it left the call without a processor: runnable", nil),
-		variant(EvGoCreateSyscall, "go create syscall", 2, "g appeared on this thread, in a system call (a call from C)", goWord),
+		variant(EvGoCreateSyscall, "go create syscall", 2,
+			"g appeared on this thread, in a system call (a call from C)", goWord),
 		variant(EvGoEndSyscall, "go end syscall", 1, "the goroutine of a call from C ended, in a system call", nil),
 		variant(EvProcStart, "proc start", 1, "this thread took a processor", []BitField{arg("p", Proc, "processor")}),
-		variant(EvProcStop, "proc stop", 1, "this thread gave its processor up", []BitField{arg("p", Proc, "processor")}),
-		variant(EvProcSteal, "proc steal", 1, "the processor was taken from a thread in a system call", []BitField{arg("p", Proc, "processor")}),
+		variant(EvProcStop, "proc stop", 1, "this thread gave its processor up",
+			[]BitField{arg("p", Proc, "processor")}),
+		variant(EvProcSteal, "proc steal", 1, "the processor was taken from a thread in a system call",
+			[]BitField{arg("p", Proc, "processor")}),
 		variant(EvProcs, "procs", 1, "GOMAXPROCS", []BitField{arg("n", "", "processors")}),
-		variant(EvSTWBegin, "stw begin", 1, "the running goroutine asks the world to stop", []BitField{arg("reason", "", "runtime's reason")}),
+		variant(EvSTWBegin, "stw begin", 1, "the running goroutine asks the world to stop",
+			[]BitField{arg("reason", "", "runtime's reason")}),
 		variant(EvSTWEnd, "stw end", 1, "the world goes on", nil),
 		variant(EvGCBegin, "gc begin", 1, "a garbage collection cycle begins", nil),
 		variant(EvGCEnd, "gc end", 1, "its mark phase is over", nil),
@@ -315,36 +332,47 @@ var Events = Layout{
 		variant(EvAssistEnd, "assist end", 1, "it goes on", nil),
 		variant(EvGoWait, "go wait", 2, "the running goroutine waits for an object, in a stack", append([]BitField{
 			arg("reason", "", "see \"reason\" records")}, object("stack", "see \"stack\" records; 0: not known")...)),
-		variant(EvGoUnparkBy, "go unpark by", 3, "g, which waited in a select, became runnable by a channel", append([]BitField{
-			arg("cause", "", "as in \"go unpark\""),
-			{Name: "object", Word: 2, Width: 64, Unit: Address, Doc: "channel"}}, goWord...)),
+		variant(EvGoUnparkBy, "go unpark by", 3, "g, which waited in a select, became runnable by a channel",
+			append([]BitField{
+				arg("cause", "", "as in \"go unpark\""),
+				{Name: "object", Word: 2, Width: 64, Unit: Address, Doc: "channel"}}, goWord...)),
 		variant(EvSync, "sync", 2, "operation on a synchronization object: behind what may wait, in front of what others wait for", append([]BitField{
-			arg("probe", Probe, "operation")}, object("queue", "waiting goroutines, readers, counter, or length of the channel, as far as it shows; at most 65535")...)),
+			arg("probe", Probe, "operation")}, object("queue",
+			"waiting goroutines, readers, counter, or length of the channel, as far as it shows; at most 65535")...)),
 		variant(EvSpinBegin, "spin begin", 1, "the running goroutine spins for a mutex", nil),
 		variant(EvSpinEnd, "spin end", 1, "it does not any more", nil),
-		variant(EvRegionBegin, "region begin", 1, "the running goroutine begins a region of its work", []BitField{arg("text", "", "its name, see \"text\" records")}),
-		variant(EvRegionEnd, "region end", 1, "it ends the last one of that name", []BitField{arg("text", "", "its name; 0: the last one, whatever its name")}),
-		variant(EvGoName, "go name", 1, "the running goroutine gets a name", []BitField{arg("text", "", "see \"text\" records")}),
-		variant(EvLabels, "labels", 1, "the running goroutine gets labels; those that it starts have them too", []BitField{arg("text", "", "key=value,...; 0: none")}),
-		{Kind: EvRecord, Name: "record", Words: 2, Doc: "the running goroutine emitted a record, which follows as a packet", Fields: []BitField{
-			arg("probe", Probe, "the record's kind"),
-			{Name: "size", Word: 1, Width: 32, Unit: Byte, Doc: "length of the packet"}}, Tail: "size"},
+		variant(EvRegionBegin, "region begin", 1, "the running goroutine begins a region of its work",
+			[]BitField{arg("text", "", "its name, see \"text\" records")}),
+		variant(EvRegionEnd, "region end", 1, "it ends the last one of that name",
+			[]BitField{arg("text", "", "its name; 0: the last one, whatever its name")}),
+		variant(EvGoName, "go name", 1, "the running goroutine gets a name",
+			[]BitField{arg("text", "", "see \"text\" records")}),
+		variant(EvLabels, "labels", 1, "the running goroutine gets labels; those that it starts have them too",
+			[]BitField{arg("text", "", "key=value,...; 0: none")}),
+		{Kind: EvRecord, Name: "record", Words: 2,
+			Doc: "the running goroutine emitted a record, which follows as a packet", Fields: []BitField{
+				arg("probe", Probe, "the record's kind"),
+				{Name: "size", Word: 1, Width: 32, Unit: Byte, Doc: "length of the packet"}}, Tail: "size"},
 		variant(EvSample, "sample", 2, "a thread ran a goroutine, or was in a system call with it, when this one, a sampler, looked", []BitField{
 			arg("thread", Thr, "that was looked at"),
 			{Name: "path", Word: 1, Width: 32, Doc: "where the goroutine was, from where it started; see \"path\" records"},
 			{Name: "weight", Word: 1, Bit: 32, Width: 31, Unit: Us, Doc: "mean time between looks at that time"},
 			{Name: "first", Word: 1, Bit: 63, Width: 1, Doc: "1: the first sample of a look"}}),
-		variant(EvAlloc, "allocate", 2, "the running goroutine took memory of the heap, chosen at random by bytes", []BitField{
-			{Name: "bytes", Word: 1, Width: AddressBits, Unit: Byte, Doc: "that the event stands for"},
-			{Name: "stack", Word: 1, Bit: AddressBits, Width: 64 - AddressBits, Doc: "see \"stack\" records; 0: not known"}}),
+		variant(EvAlloc, "allocate", 2, "the running goroutine took memory of the heap, chosen at random by bytes",
+			[]BitField{
+				{Name: "bytes", Word: 1, Width: AddressBits, Unit: Byte, Doc: "that the event stands for"},
+				{Name: "stack", Word: 1, Bit: AddressBits, Width: 64 - AddressBits,
+					Doc: "see \"stack\" records; 0: not known"}}),
 		variant(EvLook, "look", 3, "as a sample, and the thread told where in the text it was", []BitField{
 			arg("thread", Thr, "that was looked at"),
 			{Name: "path", Word: 1, Width: 32, Doc: "as in a sample"},
 			{Name: "weight", Word: 1, Bit: 32, Width: 31, Unit: Us, Doc: "mean time between looks at that time"},
 			{Name: "first", Word: 1, Bit: 63, Width: 1, Doc: "1: the first sample of a look"},
 			{Name: "code", Word: 2, Width: 64, Doc: "calls, and the line that ran; see \"code\" records; 0: not known"}}),
-		variant(EvOff, "off", 1, "a thread lost its processor, as the operating system tells: it waits for something", []BitField{arg("thread", Thr, "which")}),
-		variant(EvTaken, "taken", 1, "a thread lost its processor, and goes on as soon as it gets one", []BitField{arg("thread", Thr, "which")}),
+		variant(EvOff, "off", 1, "a thread lost its processor, as the operating system tells: it waits for something",
+			[]BitField{arg("thread", Thr, "which")}),
+		variant(EvTaken, "taken", 1, "a thread lost its processor, and goes on as soon as it gets one",
+			[]BitField{arg("thread", Thr, "which")}),
 		variant(EvOn, "on", 2, "a thread got a processor of the machine", []BitField{
 			arg("thread", Thr, "which; 16777215: the system's records of a processor were lost before"),
 			{Name: "cpu", Word: 1, Width: 32, Doc: "the machine's number of the processor"},
@@ -352,9 +380,10 @@ var Events = Layout{
 		variant(EvChannel, "channel", 2, "the running goroutine is the first one of which an operation on this channel is an event; what was at the address before is no more", []BitField{
 			arg("capacity", "", "of its buffer; 16777215: as many or more"),
 			{Name: "address", Word: 1, Width: AddressBits, Doc: "of the channel"}}),
-		variant(EvSemaphore, "semaphore", 2, "the running goroutine operates on a semaphore, and tells its size", []BitField{
-			arg("size", "", "of which goroutines acquire parts; 16777215: as much or more"),
-			{Name: "address", Word: 1, Width: AddressBits, Doc: "of the semaphore"}}),
+		variant(EvSemaphore, "semaphore", 2, "the running goroutine operates on a semaphore, and tells its size",
+			[]BitField{
+				arg("size", "", "of which goroutines acquire parts; 16777215: as much or more"),
+				{Name: "address", Word: 1, Width: AddressBits, Doc: "of the semaphore"}}),
 		variant(EvLate, "late", 1, "the timer was late that makes the goroutine of this thread's next \"go unpark\" runnable: no processor looked for it earlier", []BitField{
 			arg("by", "", "microseconds; 16777215: as many or more")}),
 		variant(EvYields, "yields", 1, "the running goroutine yields some times in a row, and the scheduler lets it go on each time", []BitField{
@@ -362,8 +391,9 @@ var Events = Layout{
 		variant(EvTaskBegin, "task begin", 2, "the running goroutine begins a task of runtime/trace", []BitField{
 			arg("text", "", "its name, see \"text\" records"),
 			{Name: "task", Word: 1, Width: 64, Doc: "its number"}}),
-		variant(EvTaskEnd, "task end", 2, "the running goroutine ends a task, which another one may have begun", []BitField{
-			{Name: "task", Word: 1, Width: 64, Doc: "its number"}}),
+		variant(EvTaskEnd, "task end", 2, "the running goroutine ends a task, which another one may have begun",
+			[]BitField{
+				{Name: "task", Word: 1, Width: 64, Doc: "its number"}}),
 		variant(EvTimer, "timer", 2, "the running goroutine sets a timer that will start a goroutine, unless it is stopped or set again before", []BitField{
 			{Name: "address", Word: 1, Width: AddressBits, Doc: "of the timer"}}),
 		variant(EvFired, "fired", 2, "a timer starts the goroutine of the thread's next event", []BitField{
@@ -379,11 +409,13 @@ var Paths = Layout{Variants: []Variant{variant(-1, "path", 1, "a path of procedu
 })}}
 
 // Codes is the layout of the nodes of "code" records.
-var Codes = Layout{Variants: []Variant{variant(-1, "code", 2, "a line of the program's text, and the calls that lead to it", []BitField{
-	{Name: "from", Width: 32, Doc: "code of the call; 0: a goroutine started here"},
-	{Name: "line", Bit: 32, Width: 32, Doc: "line in the function"},
-	{Name: "function", Word: 1, Width: 64, Unit: PC, Doc: "entry of the function, see \"function\" records; 0: calls that are not known"},
-})}}
+var Codes = Layout{Variants: []Variant{variant(-1, "code", 2,
+	"a line of the program's text, and the calls that lead to it", []BitField{
+		{Name: "from", Width: 32, Doc: "code of the call; 0: a goroutine started here"},
+		{Name: "line", Bit: 32, Width: 32, Doc: "line in the function"},
+		{Name: "function", Word: 1, Width: 64, Unit: PC,
+			Doc: "entry of the function, see \"function\" records; 0: calls that are not known"},
+	})}}
 
 // Counts is the layout of the exact totals.
 var Counts = Layout{
@@ -404,13 +436,14 @@ var (
 		{Name: "timed", Word: 2, Width: 64, Doc: "of these, how many were timed, and ended"},
 		{Name: "took", Word: 3, Width: 64, Unit: Ticks, Doc: "how long those took"},
 	})}}
-	Times = Layout{Variants: []Variant{variant(-1, "time", 5, "exact totals of one timed point over all threads", []BitField{
-		{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "point"},
-		{Name: "timed", Word: 1, Width: 64, Doc: "activations"},
-		{Name: "took", Word: 2, Width: 64, Unit: Ticks, Doc: "how long they took, with what they called"},
-		{Name: "least", Word: 3, Width: 64, Unit: Ticks, Doc: "the shortest"},
-		{Name: "most", Word: 4, Width: 64, Unit: Ticks, Doc: "the longest"},
-	})}}
+	Times = Layout{Variants: []Variant{variant(-1, "time", 5, "exact totals of one timed point over all threads",
+		[]BitField{
+			{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "point"},
+			{Name: "timed", Word: 1, Width: 64, Doc: "activations"},
+			{Name: "took", Word: 2, Width: 64, Unit: Ticks, Doc: "how long they took, with what they called"},
+			{Name: "least", Word: 3, Width: 64, Unit: Ticks, Doc: "the shortest"},
+			{Name: "most", Word: 4, Width: 64, Unit: Ticks, Doc: "the longest"},
+		})}}
 	Reduced = Layout{Variants: []Variant{variant(-1, "reduced", 2, "what extensions took from one point", []BitField{
 		{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "point"},
 		{Name: "dropped", Word: 1, Width: 64, Doc: "activations, operations or records that were traced and are not in the file"},
@@ -422,11 +455,12 @@ var (
 )
 
 // Bursts is the layout of what bursts found: for each procedure that also ran without probes, and
-// each call and loop in it. A loop that went on without probes stands for the procedure of what is in it,
-// and its iterations for activations. Sums of squares and products are over bursts, since activations
-// of one burst are alike.
+// each call and loop in it. A loop that went on without probes stands for the procedure of what is
+// in it, and its iterations for activations. Sums of squares and products are over bursts, since
+// activations of one burst are alike.
 var Bursts = Layout{Variants: []Variant{variant(-1, "burst", 5, "what bursts found at one point", []BitField{
-	{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "procedure, a loop that went on without probes, or a point in one of these"},
+	{Name: "probe", Word: 0, Width: 32, Unit: Probe,
+		Doc: "procedure, a loop that went on without probes, or a point in one of these"},
 	{Name: "plain", Word: 1, Width: 64, Doc: "of a procedure: activations without probes, in the whole run; of a loop: iterations; else 0"},
 	{Name: "hits", Word: 2, Width: 64, Doc: "in bursts; if plain is not 0: activations or iterations with probes"},
 	{Name: "squares", Word: 3, Width: 64, Doc: "sum over bursts of the square of the burst's hits"},
@@ -455,14 +489,15 @@ var Records = []Record{
 		field("leader", "[]"+U32, "", "offset in this table of the point whose count is this one's too, a call's or the procedure's; else the point's own"),
 		field("loop", "[]"+U32, "", "offset in this table of the innermost loop around the point whose body stands twice; the point's own if there is none"),
 		field("end", "[]"+U32, "", "line with a loop's end; 0: no loop")}, nil),
-	record(TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps", []Field{
-		field("thread", U32, Thr, "dense number"),
-		field("tid", U32, "", "the operating system's thread id"),
-		field("seq", U64, "", "number of the block"),
-		field("ticks", U64, Ticks, "time from which the first entry counts"),
-		field("g", U64, Go, "goroutine that runs on the thread at the start, 0 if none"),
-		field("p", I32, Proc, "processor that the thread has at the start, -1 if none"),
-		field("events", Packed, "", "entries")}, &Events),
+	record(TagEvents, "events", "a block of events of one thread; blocks of a thread are numbered from 0 without gaps",
+		[]Field{
+			field("thread", U32, Thr, "dense number"),
+			field("tid", U32, "", "the operating system's thread id"),
+			field("seq", U64, "", "number of the block"),
+			field("ticks", U64, Ticks, "time from which the first entry counts"),
+			field("g", U64, Go, "goroutine that runs on the thread at the start, 0 if none"),
+			field("p", I32, Proc, "processor that the thread has at the start, -1 if none"),
+			field("events", Packed, "", "entries")}, &Events),
 	record(TagCounts, "counts", "exact totals since the start; a later record replaces an earlier one", []Field{
 		field("ticks", U64, Ticks, "when"),
 		field("counts", Packed, "", "points that were reached")}, &Counts),
@@ -554,16 +589,18 @@ var Records = []Record{
 		field("from", U64, Ticks, "begin"),
 		field("to", U64, Ticks, "end"),
 		field("sums", Packed, "", "points that were reached")}, &Sums),
-	record(TagTimes, "times", "exact totals of the points that were timed; a later record replaces an earlier one", []Field{
-		field("ticks", U64, Ticks, "when"),
-		field("times", Packed, "", "points")}, &Times),
+	record(TagTimes, "times", "exact totals of the points that were timed; a later record replaces an earlier one",
+		[]Field{
+			field("ticks", U64, Ticks, "when"),
+			field("times", Packed, "", "points")}, &Times),
 	record(TagHistogram, "histogram", "how long the timed activations of a point took; a later record replaces an earlier one", []Field{
 		field("ticks", U64, Ticks, "when"),
 		field("probe", U32, Probe, "point"),
 		field("buckets", Packed, "", "lengths that there were")}, &Buckets),
-	record(TagReduced, "reduced", "what extensions took out, since the start; a later record replaces an earlier one", []Field{
-		field("ticks", U64, Ticks, "when"),
-		field("reduced", Packed, "", "points that lost events")}, &Reduced),
+	record(TagReduced, "reduced", "what extensions took out, since the start; a later record replaces an earlier one",
+		[]Field{
+			field("ticks", U64, Ticks, "when"),
+			field("reduced", Packed, "", "points that lost events")}, &Reduced),
 	record(TagExtension, "extension", "what an extension did, since the start; a later record of one name replaces an earlier one", []Field{
 		field("name", Str, "", "name"),
 		field("seen", U64, "", "events that it was shown"),

@@ -15,8 +15,8 @@
 //	check       [6, packets, sum]           of the segment up to here
 //
 // Each packet is followed by its checksums, unsigned integers in the form 0xce: that of the content
-// of each bin among the packet's elements, then that of its other bytes. They are CRC-32C. The bytes
-// of events are checked apart, so that a reader that goes past them need not read them.
+// of each bin among the packet's elements, then that of its other bytes. They are CRC-32C. The
+// bytes of events are checked apart, so that a reader that goes past them need not read them.
 //
 // A header begins a segment, which can be read without the packets before it. A check counts the
 // segment's packets behind the header, and has the sum, modulo 2^32, of the last checksum of each.
@@ -39,7 +39,8 @@ package spec
 // it, and so a file whose packets have no checksums.
 const Version = 4
 
-// FirstChecked is the first version whose packets have checksums, LastUnchecked the last whose have none.
+// FirstChecked is the first version whose packets have checksums, LastUnchecked the last whose have
+// none.
 const (
 	FirstChecked  = 4
 	LastUnchecked = 2
@@ -122,8 +123,8 @@ const (
 	AttrPacked  = "packed"  // there are compressed packets; the codec
 )
 
-// PartSuffix is what the name of a trace's second part has behind that of the first. Of a program that
-// writes more than it may keep both parts have segments of one stream: the last ones.
+// PartSuffix is what the name of a trace's second part has behind that of the first. Of a program
+// that writes more than it may keep both parts have segments of one stream: the last ones.
 const PartSuffix = ".more"
 
 // MaxRun is the largest size of a compressed packet's content, and MaxRatio how

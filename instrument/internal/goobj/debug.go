@@ -100,15 +100,16 @@ type row struct {
 	stmt, prologued bool
 }
 
-// userLines returns the program of a function's line table without the lines of drop, as long as it was.
-// What they are about then belongs to the line before it. If there is nothing to change, the
+// userLines returns the program of a function's line table without the lines of drop, as long as it
+// was. What they are about then belongs to the line before it. If there is nothing to change, the
 // program is not understood or would be longer, it returns nil.
 func userLines(program []byte, drop map[uint64][]int) []byte {
 	dropped := func(r row) bool {
 		lines, ok := drop[r.file]
 		return ok && (lines == nil || slices.Contains(lines, int(r.line)))
 	}
-	if len(program) < lineHead+len(lineEnd) || program[0] != lineExtended || !bytes.HasSuffix(program, []byte(lineEnd)) {
+	if len(program) < lineHead+len(lineEnd) || program[0] != lineExtended ||
+		!bytes.HasSuffix(program, []byte(lineEnd)) {
 		return nil
 	}
 	rows, rest, ok := lineRows(program[lineHead : len(program)-len(lineEnd)])

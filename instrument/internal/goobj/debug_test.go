@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestTell: what debuggers read of an object is what they are to be told, and all else is as it was.
+// TestTell: what debuggers read of an object is what they are to be told, and all else is as it
+// was.
 func TestTell(t *testing.T) {
 	t.Parallel()
 	_, compile, dir := compiled(t)
@@ -43,7 +44,8 @@ func F(a int) (ʳ0 int, ʳ1 string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Tell(Debug{Result: "ʳ", Helper: "_helper_", Lines: map[string][]int{"helper.go": nil, "user.go": {7}}}); err != nil || len(archive) != size {
+	if err := o.Tell(Debug{Result: "ʳ", Helper: "_helper_",
+		Lines: map[string][]int{"helper.go": nil, "user.go": {7}}}); err != nil || len(archive) != size {
 		t.Fatalf("%v, %d bytes became %d", err, size, len(archive))
 	}
 	for _, name := range []string{"~r0\x00\x01", "~r1\x00\x01", "runtime.__slow\x00"} {
@@ -112,7 +114,8 @@ func TestRows(t *testing.T) {
 		var program []byte
 		was := row{line: 1, file: 1, stmt: true}
 		for range 1 + r.IntN(20) {
-			next := row{was.pc + r.Uint64N(1<<r.IntN(20)), 1 + r.Uint64N(300), was.line + r.Int64N(1<<r.IntN(16)) - r.Int64N(1<<r.IntN(16)), r.IntN(2) == 0, r.IntN(9) == 0}
+			next := row{was.pc + r.Uint64N(1<<r.IntN(20)), 1 + r.Uint64N(300),
+				was.line + r.Int64N(1<<r.IntN(16)) - r.Int64N(1<<r.IntN(16)), r.IntN(2) == 0, r.IntN(9) == 0}
 			program = appendRow(program, was, next)
 			rows = append(rows, next)
 			was = next

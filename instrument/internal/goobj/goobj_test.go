@@ -18,7 +18,8 @@ func compiled(t *testing.T) (archive []byte, compile func(out string, args ...st
 		t.Fatal(err)
 	}
 	compile = func(out string, args ...string) {
-		cmd := exec.Command(filepath.Join(strings.TrimSpace(string(tools)), "compile"), append([]string{"-o", out, "-pack"}, args...)...)
+		cmd := exec.Command(filepath.Join(strings.TrimSpace(string(tools)), "compile"),
+			append([]string{"-o", out, "-pack"}, args...)...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -122,7 +123,8 @@ func F() {
 	if f := before["f.F.func2"]; f.Line != 9 || !f.Index || f.Named {
 		t.Errorf("%+v", f)
 	}
-	if err := rename(archive, map[string]string{"f.F.func2": "f.F.func1", "f.F.func1.gowrap1": "f.F.func1.g"}); err != nil {
+	if err := rename(archive, map[string]string{"f.F.func2": "f.F.func1",
+		"f.F.func1.gowrap1": "f.F.func1.g"}); err != nil {
 		t.Fatal(err)
 	}
 	after := names(t, archive)
@@ -137,7 +139,8 @@ func F() {
 	}
 	for from, to := range map[string]string{"f.F": "f.long", generic: "f.g"} {
 		kept := bytes.Clone(archive)
-		if err := rename(archive, map[string]string{"f.F.func1": "f.x", from: to}); err == nil || !bytes.Equal(archive, kept) {
+		if err := rename(archive, map[string]string{"f.F.func1": "f.x", from: to}); err == nil ||
+			!bytes.Equal(archive, kept) {
 			t.Errorf("%s was renamed, or something else", from)
 		}
 	}

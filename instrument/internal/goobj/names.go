@@ -59,7 +59,8 @@ func Open(archive []byte) (*Object, error) {
 		o.block[i] = o.word(uint64(offsetsAt) + 4*uint64(i))
 	}
 	symbols := o.block[blockRefs] - o.block[blockSymbols]
-	for i, size := range map[int]uint64{blockSymbols: symbolSize, blockHashed: symbolSize, blockHashed + 1: symbolSize, blockNonPkg: symbolSize, blockRefs: symbolSize, blockRefNames: refNameSize} {
+	for i, size := range map[int]uint64{blockSymbols: symbolSize, blockHashed: symbolSize, blockHashed + 1: symbolSize,
+		blockNonPkg: symbolSize, blockRefs: symbolSize, blockRefNames: refNameSize} {
 		if n := o.block[i+1] - o.block[i]; n%size != 0 {
 			return nil, fmt.Errorf("found a block of %d bytes with entries of %d", n, size)
 		}

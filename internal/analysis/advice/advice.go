@@ -13,7 +13,8 @@ import (
 type rule func(*profile.Profile) []Item
 
 // rules are applied in this order: those that name a possible change come first.
-var rules = []rule{locks, semaphores, receivers, barriers, buffers, serialParts, imbalance, starvation, turns, idleness, spinning, operations, collector, unprobed}
+var rules = []rule{locks, semaphores, receivers, barriers, buffers, serialParts, imbalance, starvation, turns, idleness,
+	spinning, operations, collector, unprobed}
 
 // Of returns the conclusions that a profile supports, those that name a possible change first.
 func Of(p *profile.Profile) (list []Item) {
@@ -21,13 +22,15 @@ func Of(p *profile.Profile) (list []Item) {
 		return nil // the run was only counted
 	}
 	if p.Ran > 0 && !p.Part && float64(p.Ran) < shortRun.value() {
-		return []Item{{ID: "short-run", Claim: "the run is too short for conclusions", Subject: run, Remark: true, Evidence: []Fact{ns("run", p.Ran)},
-			Text: fmt.Sprintf("The run took %s: in so short a time programs start and end, and nothing can be concluded about their work.", measure.Time(p.Ran))}}
+		return []Item{{ID: "short-run", Claim: "the run is too short for conclusions", Subject: run, Remark: true,
+			Evidence: []Fact{ns("run", p.Ran)},
+			Text:     fmt.Sprintf("The run took %s: in so short a time programs start and end, and nothing can be concluded about their work.", measure.Time(p.Ran))}}
 	}
 	if !p.BusyKnown() {
 		return []Item{{ID: "busy-unknown", Claim: "how long procedures ran is not known", Subject: run, Remark: true,
-			Evidence: []Fact{ns("used by the process", p.CPU.User+p.CPU.System), ns("without a processor, at least", p.OffCPUs.Low), ns("without a processor, at most", p.OffCPUs.High)},
-			Text:     fmt.Sprintf("How long procedures ran cannot be said: the machine was too busy. The process used %s.", measure.Time(p.CPU.User+p.CPU.System))}}
+			Evidence: []Fact{ns("used by the process", p.CPU.User+p.CPU.System),
+				ns("without a processor, at least", p.OffCPUs.Low), ns("without a processor, at most", p.OffCPUs.High)},
+			Text: fmt.Sprintf("How long procedures ran cannot be said: the machine was too busy. The process used %s.", measure.Time(p.CPU.User+p.CPU.System))}}
 	}
 	for _, r := range rules {
 		list = append(list, r(p)...)
@@ -39,32 +42,40 @@ func Of(p *profile.Profile) (list []Item) {
 }
 
 // waits are the conclusions that are about processors without work.
-var waits = map[string]bool{"serial-run": true, "contended-lock": true, "saturated-lock": true, "semaphore": true, "one-receiver": true, "barrier": true, "small-buffer": true, "unequal-work": true,
-	"few-parts": true, "data-dependence": true, "input-output": true, "idle": true, "serial-procedure": true, "one-processor": true}
+var waits = map[string]bool{"serial-run": true, "contended-lock": true, "saturated-lock": true, "semaphore": true,
+	"one-receiver": true, "barrier": true, "small-buffer": true, "unequal-work": true,
+	"few-parts": true, "data-dependence": true, "input-output": true, "idle": true, "serial-procedure": true,
+	"one-processor": true}
 
-// atBest bounds what a change can gain that gives idle processors work. It is a remark, about all such conclusions.
-// A run in which nothing ran most of the time waits for something outside, of which the bound tells nothing.
+// atBest bounds what a change can gain that gives idle processors work. It is a remark, about all
+// such conclusions. A run in which nothing ran most of the time waits for something outside, of
+// which the bound tells nothing.
 func atBest(p *profile.Profile, list []Item) []Item {
 	if p.Procs < 2 || 2*p.Idle > p.Wall || !slices.ContainsFunc(list, func(it Item) bool { return waits[it.ID] }) {
 		return nil
 	}
 	most := mostGain(p)
-	return []Item{{ID: "at-best", Claim: "no run can be shorter than its work on all processors", Subject: run, Remark: true,
+	return []Item{{ID: "at-best", Claim: "no run can be shorter than its work on all processors", Subject: run,
+		Remark:   true,
 		Evidence: []Fact{ns("processor time over processors", p.Wall-most), ns("gain at most", most)},
 		Text: fmt.Sprintf("At best, with all %d processors busy all the time, the same work takes %s instead of %s: the waits above are worth %s of the run at most.",
 			p.Procs, measure.Time(p.Wall-most), measure.Time(p.Wall), measure.Percent(most, p.Wall))}}
 }
 
-// mostGain is by how much the run would be shorter if all processors had been busy all the time with the same
-// work, in ns. Time in which the system kept threads waiting is no work, so that the bound holds
-// beside other load. What the machine is known to have taken is no gain either, because no change of the program gives it back.
+// mostGain is by how much the run would be shorter if all processors had been busy all the time
+// with the same work, in ns. Time in which the system kept threads waiting is no work, so that the
+// bound holds beside other load. What the machine is known to have taken is no gain either, because
+// no change of the program gives it back.
 func mostGain(p *profile.Profile) int64 {
 	return max(0, p.Wall-(p.Busy+p.Spin+p.Off.Waited())/int64(max(1, p.Procs)))
 }
 
 // Inconclusive reports whether the conclusions say why the program's work explains nothing.
 func Inconclusive(list []Item) bool {
-	return slices.ContainsFunc(list, func(it Item) bool { return it.ID == "short-run" || it.ID == "busy-unknown" || it.ID == "late-threads" })
+	return slices.ContainsFunc(list, func(it Item) bool {
+		return it.ID == "short-run" || it.ID == "busy-unknown" ||
+			it.ID == "late-threads"
+	})
 }
 
 // Texts returns the texts of conclusions other than remarks.
@@ -115,9 +126,9 @@ func isProgram(e *profile.Entry) bool {
 	return e.Kind == profile.KindGoroutine && (e.Name == "runtime.main" || !strings.HasPrefix(e.Name, "runtime."))
 }
 
-// unused returns the time in which some processor had no work of the program while others worked. The collector works on
-// processors that are idle, and on a busy machine a processor seems busy whose thread waits: so at least it is the time in
-// which one goroutine alone could run.
+// unused returns the time in which some processor had no work of the program while others worked.
+// The collector works on processors that are idle, and on a busy machine a processor seems busy
+// whose thread waits: so at least it is the time in which one goroutine alone could run.
 func unused(p *profile.Profile) int64 {
 	idle := p.Wall - p.Idle
 	for n := p.Procs; n < len(p.Parallelism); n++ {

@@ -27,12 +27,14 @@ func TestAdvice(t *testing.T) {
 	do, lock, unlock := tracetest.Do, tracetest.Lock("main.mu"), tracetest.Unlock("main.mu")
 	var convoy, meets []tracetest.Op
 	for range 50 {
-		convoy = append(convoy, do("main.outside", 4*ms), tracetest.Enter("main.update"), lock, do("main.inside", ms), unlock, tracetest.Leave("main.update"))
+		convoy = append(convoy, do("main.outside", 4*ms), tracetest.Enter("main.update"), lock, do("main.inside", ms),
+			unlock, tracetest.Leave("main.update"))
 		meets = append(meets, do("main.outside", 10*ms), lock, do("main.inside", ms), unlock)
 	}
 	heavy := append(threads(3, do("main.work", 3*ms)), threads(1, do("main.work", 9*ms))...)
 	alone := append(threads(3, tracetest.Wait("go"), do("main.work", 5*ms)),
-		threads(1, do("main.input", 5*ms), tracetest.Signal("go"), tracetest.Signal("go"), tracetest.Signal("go"), do("main.work", 5*ms))...)
+		threads(1, do("main.input", 5*ms), tracetest.Signal("go"), tracetest.Signal("go"), tracetest.Signal("go"),
+			do("main.work", 5*ms))...)
 	var barrier, turns []tracetest.Thread
 	for i := range 3 {
 		var steps, turn []tracetest.Op
@@ -42,7 +44,8 @@ func TestAdvice(t *testing.T) {
 				took = 6 * ms
 			}
 			steps = append(steps, do("main.step", took), tracetest.Barrier("main.meet", 3))
-			turn = append(turn, tracetest.Wait(fmt.Sprint("turn", i)), do("main.step", ms), tracetest.Signal(fmt.Sprint("turn", (i+1)%3)))
+			turn = append(turn, tracetest.Wait(fmt.Sprint("turn", i)), do("main.step", ms),
+				tracetest.Signal(fmt.Sprint("turn", (i+1)%3)))
 		}
 		if i == 0 {
 			turn = turn[1:]
@@ -79,7 +82,8 @@ func TestAdvice(t *testing.T) {
 		{"serial input (W6)", 4, alone, []string{"divide the work of main.input among goroutines, or do it beside other work: for 5.00ms (50.0% of the run) it kept one processor busy, and no other goroutine could run"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			hints := hintsOf(t, tracetest.SimulateOn(tracetest.New(c.procs).Attribute("atomic_cost_ps", 10_000), c.threads))
+			hints := hintsOf(t, tracetest.SimulateOn(tracetest.New(c.procs).Attribute("atomic_cost_ps", 10_000),
+				c.threads))
 			for _, want := range c.want {
 				if !strings.Contains(hints, want) {
 					t.Errorf("no %q", want)
@@ -108,12 +112,14 @@ func hintsOf(t *testing.T, b *tracetest.Builder) string {
 	return strings.Join(advice.Texts(items), "\n")
 }
 
-// A producer and a consumer that wait for each other alternately: a larger buffer helps. If the consumer waits first, and the producer later, it does not, nor
-// if other programs have the processors meanwhile.
+// A producer and a consumer that wait for each other alternately: a larger buffer helps. If the
+// consumer waits first, and the producer later, it does not, nor if other programs have the
+// processors meanwhile.
 func TestFewBuffers(t *testing.T) {
 	const channel = 0x1000
 	alternately := func(k int64) bool { return k%2 == 0 }
-	for name, slowConsumer := range map[string]func(k int64) bool{"alternately": alternately, "first one": func(k int64) bool { return k >= 5 }, "taken": alternately} {
+	for name, slowConsumer := range map[string]func(k int64) bool{"alternately": alternately,
+		"first one": func(k int64) bool { return k >= 5 }, "taken": alternately} {
 		b := tracetest.New(2)
 		if name == "taken" {
 			b.Switches()
@@ -193,14 +199,16 @@ func TestBuffersOfMany(t *testing.T) {
 	}
 }
 
-// Stages of a pipeline are no goroutines of a kind, although one method starts them all, and who receives from a channel that is seldom empty
-// waits at no barrier, nor do those who wait together, and not for the last of them.
+// Stages of a pipeline are no goroutines of a kind, although one method starts them all, and who
+// receives from a channel that is seldom empty waits at no barrier, nor do those who wait together,
+// and not for the last of them.
 func TestPipeline(t *testing.T) {
 	const start = "sync.(*WaitGroup).Go.func1"
 	for _, c := range []struct {
 		second, of string
 		probed     bool // what the method starts
-	}{{"main.send", "semaphore", false}, {"main.receive", "pipeline", false}, {"main.send", "semaphore", true}, {"main.receive", "pipeline", true}} {
+	}{{"main.send", "semaphore", false}, {"main.receive", "pipeline", false}, {"main.send", "semaphore", true},
+		{"main.receive", "pipeline", true}} {
 		b := tracetest.New(2)
 		ch := b.Object("main.ch", spec.OpReceive)
 		b.Count(ch, 20)
@@ -273,7 +281,8 @@ func TestPipeline(t *testing.T) {
 	}
 }
 
-// A pool tells of every job that is ready, whether somebody waits or not. That is no barrier, though a few waits end together.
+// A pool tells of every job that is ready, whether somebody waits or not. That is no barrier,
+// though a few waits end together.
 func TestPoolIsNoBarrier(t *testing.T) {
 	for told, barrier := range map[int]bool{0: true, 9: false} {
 		b := tracetest.New(4)
@@ -320,12 +329,14 @@ func TestNetworkAlone(t *testing.T) {
 		b.At(k*30*ms+30*ms).Unpark(0, g)
 		b.Start(g, 0)
 	}
-	if hints := hintsOf(t, b); !strings.Contains(hints, "overlap input and output with work: nothing ran for 200ms (66.7% of the run); 100.0% of that until the network was ready for a goroutine. If it waited for requests, that is no loss") {
+	if hints := hintsOf(t, b); !strings.Contains(hints,
+		"overlap input and output with work: nothing ran for 200ms (66.7% of the run); 100.0% of that until the network was ready for a goroutine. If it waited for requests, that is no loss") {
 		t.Errorf("hints:\n%s", hints)
 	}
 }
 
-// A server's waits for requests are no problem. If it sleeps most of the time in which nothing runs, that is one, whatever little it waits for the network.
+// A server's waits for requests are no problem. If it sleeps most of the time in which nothing
+// runs, that is one, whatever little it waits for the network.
 func TestServerThatSleeps(t *testing.T) {
 	for network, remark := range map[int64]bool{15 * ms: true, 2 * ms: false} {
 		b := tracetest.New(2)
@@ -367,7 +378,8 @@ func TestInputAlone(t *testing.T) {
 		b.Start(g, 0)
 	}
 	b.Exit(g, f)
-	if hints := hintsOf(t, b); !strings.Contains(hints, "overlap input and output with work: nothing ran for 200ms (66.7% of the run); 100.0% of that until a system call ended in main.load") {
+	if hints := hintsOf(t, b); !strings.Contains(hints,
+		"overlap input and output with work: nothing ran for 200ms (66.7% of the run); 100.0% of that until a system call ended in main.load") {
 		t.Errorf("hints:\n%s", hints)
 	}
 }
@@ -386,7 +398,8 @@ func TestMuchCollected(t *testing.T) {
 		b.Note(g, spec.EvGCEnd)
 	}
 	b.Exit(g, f)
-	if hints := hintsOf(t, b); !strings.Contains(hints, "allocate less: the garbage collector took 20.0% of the busy time, as far as the trace of the scheduler tells, in 10 cycles, one every 10.0ms") {
+	if hints := hintsOf(t, b); !strings.Contains(hints,
+		"allocate less: the garbage collector took 20.0% of the busy time, as far as the trace of the scheduler tells, in 10 cycles, one every 10.0ms") {
 		t.Errorf("hints:\n%s", hints)
 	}
 }

@@ -11,13 +11,15 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// idleness finds times in which nothing ran, and what was waited for: not what most goroutines waited for meanwhile, but what the one did that ended them.
+// idleness finds times in which nothing ran, and what was waited for: not what most goroutines
+// waited for meanwhile, but what the one did that ended them.
 func idleness(p *profile.Profile) []Item {
 	idle := p.Idle - p.IdleReady
 	if measure.Ratio(idle, p.Wall) <= idleShare.value() {
 		return lateThreads(p)
 	}
-	it := Item{ID: "idle", Claim: "nothing ran while goroutines waited", Subject: run, Evidence: []Fact{ns("nothing ran, and no goroutine was ready", idle)}}
+	it := Item{ID: "idle", Claim: "nothing ran while goroutines waited", Subject: run,
+		Evidence: []Fact{ns("nothing ran, and no goroutine was ready", idle)}}
 	var calls, network, files int64
 	for i := range p.IdleFor {
 		switch f := &p.IdleFor[i]; {
@@ -29,7 +31,8 @@ func idleness(p *profile.Profile) []Item {
 			network += f.Time
 		}
 	}
-	it.Evidence = append(it.Evidence, ns("until a system call ended", calls), ns("until the network was ready", network))
+	it.Evidence = append(it.Evidence, ns("until a system call ended", calls),
+		ns("until the network was ready", network))
 	if files > 0 {
 		it.Evidence = append(it.Evidence, ns("until a pipe or a device was ready", files))
 	}
@@ -81,7 +84,8 @@ func waited(p *profile.Profile, f *profile.IdleFor) string {
 	return fmt.Sprintf("until a wait for %s (%s) ended in %s", f.Object, f.Reason, in)
 }
 
-// isOfFile reports whether a wait for input or output is one for a file, which is of no network: a pipe, a terminal, another device.
+// isOfFile reports whether a wait for input or output is one for a file, which is of no network: a
+// pipe, a terminal, another device.
 func isOfFile(f *profile.IdleFor) bool {
 	return strings.HasPrefix(f.Function, "os.(*File).") || strings.HasPrefix(f.Object, "IO wait in os.(*File).")
 }
@@ -99,13 +103,17 @@ func waitsIn(p *profile.Profile, f *profile.IdleFor) Subject {
 	if f.Function == "" {
 		return run
 	}
-	if i := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == f.Function }); i >= 0 {
+	if i := slices.IndexFunc(p.Entries, func(e profile.Entry) bool {
+		return e.Kind == profile.KindProc &&
+			e.Name == f.Function
+	}); i >= 0 {
 		s.ID = p.Entries[i].ID
 	}
 	return s
 }
 
-// lateThreads finds times in which goroutines were ready and none ran, because their threads were late. No change of a procedure ends them.
+// lateThreads finds times in which goroutines were ready and none ran, because their threads were
+// late. No change of a procedure ends them.
 func lateThreads(p *profile.Profile) []Item {
 	if measure.Ratio(p.IdleReady, p.Wall) <= idleShare.value() {
 		return nil
@@ -114,13 +122,17 @@ func lateThreads(p *profile.Profile) []Item {
 	if 2*p.CPU.Waited > p.IdleReady {
 		why = "other programs had the processors that its threads waited for"
 	}
-	return []Item{{ID: "late-threads", Claim: "goroutines were ready, and their threads did not run", Subject: run, Remark: true,
-		Evidence: []Fact{ns("a goroutine was ready, and none ran", p.IdleReady), ns("threads waited for processors", p.CPU.Waited)},
-		Text:     fmt.Sprintf("For %s of the run a goroutine was ready, and none ran: %s.", measure.Percent(p.IdleReady, p.Wall), why)}}
+	return []Item{{ID: "late-threads", Claim: "goroutines were ready, and their threads did not run", Subject: run,
+		Remark: true,
+		Evidence: []Fact{ns("a goroutine was ready, and none ran", p.IdleReady),
+			ns("threads waited for processors", p.CPU.Waited)},
+		Text: fmt.Sprintf("For %s of the run a goroutine was ready, and none ran: %s.",
+			measure.Percent(p.IdleReady, p.Wall), why)}}
 }
 
-// spinning finds what processors were spinning for: a loop that only waits, or a mutex, for which the runtime spins a little before the goroutine
-// waits. Of a loop whose entries were only counted samples tell.
+// spinning finds what processors were spinning for: a loop that only waits, or a mutex, for which
+// the runtime spins a little before the goroutine waits. Of a loop whose entries were only counted
+// samples tell.
 func spinning(p *profile.Profile) (out []Item) {
 	all := p.Busy + p.Spin
 	var most *profile.Entry
@@ -157,9 +169,9 @@ func spinning(p *profile.Profile) (out []Item) {
 // spun is the processor time of a loop that only waits.
 func spun(e *profile.Entry) int64 { return e.SelfSpin + e.SelfBusy }
 
-// unprobed finds work in goroutines that ran no instrumented procedure. That is a remark: it limits what is known, and nobody has
-// to change anything in the program. If some had no room for a profile stack,
-// it may be that they did, so that more probes would not help.
+// unprobed finds work in goroutines that ran no instrumented procedure. That is a remark: it limits
+// what is known, and nobody has to change anything in the program. If some had no room for a
+// profile stack, it may be that they did, so that more probes would not help.
 func unprobed(p *profile.Profile) (out []Item) {
 	if p.Stackless > 0 {
 		return nil
@@ -169,7 +181,8 @@ func unprobed(p *profile.Profile) (out []Item) {
 		if !isWritten(e) || measure.Ratio(e.Started, p.Busy) <= startedShare.value() {
 			continue
 		}
-		out = append(out, Item{ID: "no-probes", Claim: "goroutines ran no instrumented procedure", Subject: about(e), Remark: true,
+		out = append(out, Item{ID: "no-probes", Claim: "goroutines ran no instrumented procedure", Subject: about(e),
+			Remark:   true,
 			Evidence: []Fact{ns("busy in them", e.Started), share("of busy time", measure.Ratio(e.Started, p.Busy))},
 			Text: fmt.Sprintf("%s of the self time of %s is time in which goroutines that it started ran no instrumented procedure: \"qinst run -refine\" adds probes to the packages that they run, unless what they run is inlined.",
 				measure.Time(e.Started), e.Name)})
@@ -177,17 +190,20 @@ func unprobed(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// collector finds a garbage collector that takes a large part of the processor time, and who makes the garbage.
+// collector finds a garbage collector that takes a large part of the processor time, and who makes
+// the garbage.
 func collector(p *profile.Profile) []Item {
 	used, of, what := p.CPU.Collector, p.CPU.User+p.CPU.System, "of the processor time"
 	if used < 0 { // a part of a run, or an older file: other load may be in both
-		used, of, what = p.GC.Workers+p.GC.Assists, p.Busy, "of the busy time, as far as the trace of the scheduler tells"
+		used, of, what = p.GC.Workers+p.GC.Assists, p.Busy,
+			"of the busy time, as far as the trace of the scheduler tells"
 	}
 	if measure.Ratio(used, of) < collectorShare.value() || p.GC.Cycles < 2 {
 		return nil
 	}
 	it := Item{ID: "garbage-collector", Claim: "the garbage collector has much of the processor time", Subject: run,
-		Evidence: []Fact{share("of processor time", measure.Ratio(used, of)), ns("collecting", used), count("cycles", p.GC.Cycles)}}
+		Evidence: []Fact{share("of processor time", measure.Ratio(used, of)), ns("collecting", used),
+			count("cycles", p.GC.Cycles)}}
 	it.Text = fmt.Sprintf("allocate less: the garbage collector took %s %s, in %s cycles, one every %s",
 		measure.Percent(used, of), what, measure.Count(p.GC.Cycles), measure.Time(p.Wall/p.GC.Cycles))
 	if p.Timeline != nil && len(p.Timeline.Heap) > 0 {
@@ -202,7 +218,8 @@ func collector(p *profile.Profile) []Item {
 	return []Item{it}
 }
 
-// allocating names the procedure that takes most memory, and makes it the subject, if its share is worth a look.
+// allocating names the procedure that takes most memory, and makes it the subject, if its share is
+// worth a look.
 func allocating(p *profile.Profile, it *Item) string {
 	m := p.Memory
 	if m == nil || m.Places[0].Share < takenShare.value() || m.Places[0].Name == "" {
@@ -210,10 +227,14 @@ func allocating(p *profile.Profile, it *Item) string {
 	}
 	t := &m.Places[0]
 	it.Subject = Subject{Kind: profile.KindProc, Name: t.Name, File: t.File, Line: t.Line}
-	if i := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == t.Name }); i >= 0 {
+	if i := slices.IndexFunc(p.Entries, func(e profile.Entry) bool {
+		return e.Kind == profile.KindProc &&
+			e.Name == t.Name
+	}); i >= 0 {
 		it.Subject.ID, it.Subject.Line = p.Entries[i].ID, cmp.Or(t.Line, p.Entries[i].Line)
 	}
-	it.Evidence = append(it.Evidence, share("allocated there", t.Share), share("allocated there, at least", t.Between[0]), share("allocated there, at most", t.Between[1]))
+	it.Evidence = append(it.Evidence, share("allocated there", t.Share),
+		share("allocated there, at least", t.Between[0]), share("allocated there, at most", t.Between[1]))
 	at := t.File
 	if t.Line > 0 {
 		at = fmt.Sprintf("%s:%d", t.File, t.Line)

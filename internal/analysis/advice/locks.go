@@ -35,17 +35,20 @@ func locks(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// isQueuedFor reports whether an object is a lock that somebody waited for during much of the run. Many locks of one name, one for each connection, may
-// all be waited for a little.
+// isQueuedFor reports whether an object is a lock that somebody waited for during much of the run.
+// Many locks of one name, one for each connection, may all be waited for a little.
 func isQueuedFor(p *profile.Profile, o *profile.Object) bool {
 	several := int64(max(1, min(o.Objects, p.Procs)))
 	return o.Lock() && measure.Ratio(timeWaiting(o, 1), p.Wall*several) >= queuedShare.value()
 }
 
-// preempted is the conclusion about a lock that was queued for because its holders had no processor.
+// preempted is the conclusion about a lock that was queued for because its holders had no
+// processor.
 func preempted(p *profile.Profile, o *profile.Object, queued int64) Item {
-	it := Item{ID: "preempted-holder", Claim: "the operating system took the processors of goroutines that held a lock", Subject: aboutObject(o),
-		Evidence: []Fact{ns("time with a queue", queued), ns("held", o.Hold), ns("held without a processor", o.HeldOff), ns("waited", o.Wait)}}
+	it := Item{ID: "preempted-holder", Claim: "the operating system took the processors of goroutines that held a lock",
+		Subject: aboutObject(o),
+		Evidence: []Fact{ns("time with a queue", queued), ns("held", o.Hold), ns("held without a processor", o.HeldOff),
+			ns("waited", o.Wait)}}
 	it.Text = fmt.Sprintf("%s was held for %s, and during %s of that the operating system had taken the holder's processor, while goroutines queued for it for %s: the machine takes the time, not what the lock guards. With GOMAXPROCS no larger than the number of processors that the program gets, holders lose theirs less often",
 		name(o), held(o, p.Wall), measure.Percent(o.HeldOff, o.Hold), measure.Time(queued))
 	return it
@@ -55,7 +58,8 @@ func preempted(p *profile.Profile, o *profile.Object, queued int64) Item {
 func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 	mean := measure.Ratio(o.Wait, p.Wall)
 	it := Item{ID: "contended-lock", Claim: "goroutines queue for a lock", Subject: aboutObject(o),
-		Evidence: []Fact{ns("time with a queue", queued), number("goroutines waiting on average", mean), ns("waited", o.Wait), ns("waited until they ran again", o.Wait+o.Ready)}}
+		Evidence: []Fact{ns("time with a queue", queued), number("goroutines waiting on average", mean),
+			ns("waited", o.Wait), ns("waited until they ran again", o.Wait+o.Ready)}}
 	if o.Holds > 0 {
 		it.Evidence = append(it.Evidence, ns("held", o.Hold))
 		if i := o.HoldInterval; i != nil {
@@ -65,13 +69,15 @@ func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 			name(o), was(o), held(o, p.Wall), pronoun(o), measure.Time(queued), mean)
 	} else {
 		it.Text = fmt.Sprintf("hold %s for a shorter time, or use it less often: goroutines queued for %s for %s (%s%s), %.2f on average%s; %s",
-			name(o), pronoun(o), measure.Time(queued), portion(o, queued, p.Wall), ofRun(o), mean, waiting(p, o), unknown(o))
+			name(o), pronoun(o), measure.Time(queued), portion(o, queued, p.Wall), ofRun(o), mean, waiting(p, o),
+			unknown(o))
 	}
 	switch {
 	case o.Partly && len(o.EndedBy) > 0 && !strings.HasPrefix(o.EndedBy[0].Reason, "["): // who held it is not certain
 		b := o.EndedBy[0]
 		it.Evidence = append(it.Evidence, ns("waits ended by "+b.Reason, b.Time))
-		it.Text += fmt.Sprintf("; %s of that time ended when %s gave it back", measure.Percent(b.Time, o.Wait), b.Reason)
+		it.Text += fmt.Sprintf("; %s of that time ended when %s gave it back", measure.Percent(b.Time, o.Wait),
+			b.Reason)
 	case !o.Partly && len(o.Blamed) > 0 && o.Blamed[0].Time > 0:
 		b := o.Blamed[0]
 		it.Evidence = append(it.Evidence, ns("waited while "+b.Reason+" has it", b.Time))
@@ -88,8 +94,8 @@ func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 	return it
 }
 
-// semaphores finds channels that let only so many goroutines of a kind work at a time: who waits for one is let in by
-// another that leaves.
+// semaphores finds channels that let only so many goroutines of a kind work at a time: who waits
+// for one is let in by another that leaves.
 func semaphores(p *profile.Profile) (out []Item) {
 	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() {
 		return nil
@@ -97,17 +103,20 @@ func semaphores(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		queued := timeWaiting(o, 1)
-		if o.Kind != replay.KindChannel || o.Objects != 1 || measure.Ratio(queued, p.Wall) < queuedShare.value() || measure.Ratio(o.Peers, o.Wait) < aloneShare.value() || len(o.WaitedIn) == 0 {
+		if o.Kind != replay.KindChannel || o.Objects != 1 || measure.Ratio(queued, p.Wall) < queuedShare.value() ||
+			measure.Ratio(o.Peers, o.Wait) < aloneShare.value() || len(o.WaitedIn) == 0 {
 			continue
 		}
 		mean := measure.Ratio(o.Wait, p.Wall)
-		evidence := []Fact{number("goroutines waiting on average", mean), ns("waited", o.Wait), ns("waits ended by goroutines of the same kind", o.Peers)}
+		evidence := []Fact{number("goroutines waiting on average", mean), ns("waited", o.Wait),
+			ns("waits ended by goroutines of the same kind", o.Peers)}
 		long := measure.Time(o.Wait) + " together"
 		if !o.Apart { // it is known how many waited at a time
 			evidence = append([]Fact{ns("time with a queue", queued)}, evidence...)
 			long = fmt.Sprintf("%s (%s of the run)", measure.Time(queued), measure.Percent(queued, p.Wall))
 		}
-		out = append(out, Item{ID: "semaphore", Claim: "goroutines of a kind let each other in by a channel", Subject: aboutObject(o),
+		out = append(out, Item{ID: "semaphore", Claim: "goroutines of a kind let each other in by a channel",
+			Subject:  aboutObject(o),
 			Evidence: evidence,
 			Text: fmt.Sprintf("let more goroutines in at %s, or hold it for a shorter time: they queued for it in %s for %s, %.2f on average, until another one of them left",
 				name(o), o.WaitedIn[0].Reason, long, mean)})
@@ -115,7 +124,8 @@ func semaphores(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// waiting names the function with most of the waits for an object. Where no stack tells, it is the procedure that they are charged to, which may have started who waits.
+// waiting names the function with most of the waits for an object. Where no stack tells, it is the
+// procedure that they are charged to, which may have started who waits.
 func waiting(p *profile.Profile, o *profile.Object) string {
 	who, most := longestWait(p, o.Name)
 	if len(o.WaitedIn) > 0 {
@@ -151,7 +161,8 @@ func pronoun(o *profile.Object) string {
 	return "it"
 }
 
-// portion is a time of an object as a share of the run. Of several objects it may be more than all of that: then it is how many of them on average.
+// portion is a time of an object as a share of the run. Of several objects it may be more than all
+// of that: then it is how many of them on average.
 func portion(o *profile.Object, ns, wall int64) string {
 	if o.Objects > 1 {
 		return fmt.Sprintf("%.2f", measure.Ratio(ns, wall))
@@ -173,7 +184,8 @@ func held(o *profile.Object, wall int64) string {
 	i := o.HoldInterval
 	switch o.Mark() {
 	case "~":
-		return fmt.Sprintf("about %s (%s; between %s and %s)", measure.Time(o.Hold), part, portion(o, i[0], wall), portion(o, i[1], wall))
+		return fmt.Sprintf("about %s (%s; between %s and %s)", measure.Time(o.Hold), part, portion(o, i[0], wall),
+			portion(o, i[1], wall))
 	case "≥":
 		return fmt.Sprintf("%s or more (%s)", part, without(o))
 	}
@@ -207,7 +219,8 @@ func timeWaiting(o *profile.Object, least int) (ns int64) {
 	return ns
 }
 
-// sends reports whether goroutines wait for an object mostly to send. A receiver ends such waits one by one, however fast: a barrier ends them all at once.
+// sends reports whether goroutines wait for an object mostly to send. A receiver ends such waits
+// one by one, however fast: a barrier ends them all at once.
 func sends(o *profile.Object) bool {
 	return len(o.WaitedFor) > 0 && o.WaitedFor[0].Reason == "chan send"
 }
@@ -220,13 +233,17 @@ func receivers(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		several := timeWaiting(o, 2)
-		if !sends(o) || !o.OneEnder || o.Objects != 1 || len(o.EndedBy) == 0 || measure.Ratio(several, p.Wall) < queuedShare.value() {
+		if !sends(o) || !o.OneEnder || o.Objects != 1 || len(o.EndedBy) == 0 ||
+			measure.Ratio(several, p.Wall) < queuedShare.value() {
 			continue
 		}
 		by, mean := o.EndedBy[0], measure.Ratio(o.Wait, p.Wall)
-		it := Item{ID: "one-receiver", Claim: "senders wait for the one goroutine that receives", Subject: aboutObject(o),
-			Evidence: []Fact{ns("time with two or more waiting", several), number("goroutines waiting on average", mean), ns("waited", o.Wait), ns("waits ended by "+by.Reason, by.Time)},
-			Text:     fmt.Sprintf("let more goroutines receive from %s, or do less for each item: %.2f goroutines waited on average to send to %s, which receives alone", name(o), mean, by.Reason)}
+		it := Item{ID: "one-receiver", Claim: "senders wait for the one goroutine that receives",
+			Subject: aboutObject(o),
+			Evidence: []Fact{ns("time with two or more waiting", several),
+				number("goroutines waiting on average", mean), ns("waited", o.Wait),
+				ns("waits ended by "+by.Reason, by.Time)},
+			Text: fmt.Sprintf("let more goroutines receive from %s, or do less for each item: %.2f goroutines waited on average to send to %s, which receives alone", name(o), mean, by.Reason)}
 		if len(o.Blamed) > 0 && o.Blamed[0].Time > 0 {
 			it.Evidence = append(it.Evidence, ns("waited while "+o.Blamed[0].Reason+" worked", o.Blamed[0].Time))
 			it.Text += fmt.Sprintf(" and worked during %s of their waits", measure.Percent(o.Blamed[0].Time, o.Wait))
@@ -242,24 +259,31 @@ func barriers(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		several := timeWaiting(o, 2)
-		if o.Lock() || sends(o) || o.Streams() || o.Announces() || gathered(o) || o.Waits < 4 || 2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
+		if o.Lock() || sends(o) || o.Streams() || o.Announces() || gathered(o) || o.Waits < 4 ||
+			2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() ||
+			measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 			continue
 		}
 		it := Item{ID: "barrier", Claim: "goroutines wait for the last one at a barrier", Subject: aboutObject(o),
-			Evidence: []Fact{count("waits", o.Waits), count("waits that ended together", o.Together), ns("waited", o.Wait), ns("time with two or more waiting", several), ns("time with an unused processor", unused(p))}}
+			Evidence: []Fact{count("waits", o.Waits), count("waits that ended together", o.Together),
+				ns("waited", o.Wait), ns("time with two or more waiting", several),
+				ns("time with an unused processor", unused(p))}}
 		it.Text = fmt.Sprintf("%s is a barrier: %s of its %s waits ended together, and goroutines waited %s there for the last one",
 			o.Name, measure.Count(o.Together), measure.Count(o.Waits), measure.Time(o.Wait))
 		if len(o.Blamed) > 0 && o.Blamed[0].Time > 0 {
-			it.Text += fmt.Sprintf(", %s of that while %s worked", measure.Percent(o.Blamed[0].Time, o.Wait), o.Blamed[0].Reason)
+			it.Text += fmt.Sprintf(", %s of that while %s worked", measure.Percent(o.Blamed[0].Time, o.Wait),
+				o.Blamed[0].Reason)
 		}
-		it.Text += fmt.Sprintf("; not all processors were busy for %s", measure.Time(unused(p))) + ". If they only must not run at the same time, a lock is enough; otherwise give each of them as much to do before it"
+		it.Text += fmt.Sprintf("; not all processors were busy for %s", measure.Time(unused(p))) +
+			". If they only must not run at the same time, a lock is enough; otherwise give each of them as much to do before it"
 		out = append(out, it)
 	}
 	return out
 }
 
-// gathered reports whether goroutines wait for an object mostly when all that ever do are there, so that it is not for the last of them: for what
-// another goroutine does then, which lets them all go.
+// gathered reports whether goroutines wait for an object mostly when all that ever do are there, so
+// that it is not for the last of them: for what another goroutine does then, which lets them all
+// go.
 func gathered(o *profile.Object) bool {
 	all := len(o.Waiting) - 1
 	return all > 1 && 2*o.Peers < o.Wait && 2*o.Waiting[all] > timeWaiting(o, 2)
@@ -268,7 +292,8 @@ func gathered(o *profile.Object) bool {
 // buffers finds channels for which both sides wait in turn: Quartz's small buffers between
 // producer and consumer.
 func buffers(p *profile.Profile) (out []Item) {
-	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
+	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() ||
+		measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 		return nil // they wait for processors rather than for each other
 	}
 	for i := range p.Objects {
@@ -282,7 +307,8 @@ func buffers(p *profile.Profile) (out []Item) {
 				received = w.Time
 			}
 		}
-		// Of many channels of one name senders may wait for some, and receivers for others, which no buffer changes.
+		// Of many channels of one name senders may wait for some, and receivers for others, which
+		// no buffer changes.
 		if measure.Ratio(o.Turns, p.Wall*int64(max(1, o.Objects))) < bufferShare.value() {
 			continue
 		}
@@ -290,9 +316,11 @@ func buffers(p *profile.Profile) (out []Item) {
 		if o.Turns < min(sent, received)*9/10 {
 			turns = measure.Time(o.Turns) + " of it in turn"
 		}
-		out = append(out, Item{ID: "small-buffer", Claim: "both sides of a channel wait in turn", Subject: aboutObject(o),
-			Evidence: []Fact{ns("senders waited", sent), ns("receivers waited", received), ns("in turn", o.Turns), ns("until they ran again", o.Ready), ns("senders and receivers waited", sent+received+o.Ready)},
-			Text:     fmt.Sprintf("give %s a larger buffer: senders waited %s for receivers and receivers %s for senders, %s%s", name(o), measure.Time(sent), measure.Time(received), turns, again(p, o))})
+		out = append(out, Item{ID: "small-buffer", Claim: "both sides of a channel wait in turn",
+			Subject: aboutObject(o),
+			Evidence: []Fact{ns("senders waited", sent), ns("receivers waited", received), ns("in turn", o.Turns),
+				ns("until they ran again", o.Ready), ns("senders and receivers waited", sent+received+o.Ready)},
+			Text: fmt.Sprintf("give %s a larger buffer: senders waited %s for receivers and receivers %s for senders, %s%s", name(o), measure.Time(sent), measure.Time(received), turns, again(p, o))})
 	}
 	return out
 }
@@ -325,8 +353,10 @@ func operations(p *profile.Profile) []Item {
 	if most == nil || measure.Ratio(all, p.Busy) < syncShare.value() {
 		return nil
 	}
-	return []Item{{ID: "many-operations", Claim: "operations on synchronization objects take long by themselves", Subject: aboutObject(most),
-		Evidence: []Fact{ns("operations by themselves", all), share("of busy time", measure.Ratio(all, p.Busy)), count("operations", most.Ops)},
+	return []Item{{ID: "many-operations", Claim: "operations on synchronization objects take long by themselves",
+		Subject: aboutObject(most),
+		Evidence: []Fact{ns("operations by themselves", all), share("of busy time", measure.Ratio(all, p.Busy)),
+			count("operations", most.Ops)},
 		Text: fmt.Sprintf("synchronize less often: operations take about %s by themselves, without waiting (%s of busy), most of it in %s operations on %s. Larger pieces of work need fewer of them",
 			measure.Time(all), measure.Percent(all, p.Busy), measure.Count(most.Ops), most.Name)}}
 }

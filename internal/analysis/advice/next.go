@@ -8,14 +8,15 @@ import (
 	"qinst.dev/internal/analysis/replay"
 )
 
-// Next is a command that tells more of what a report has found. The trace's file is its last argument.
+// Next is a command that tells more of what a report has found. The trace's file is its last
+// argument.
 type Next struct {
 	Args []string `json:"args"` // behind "qinst"
 	Why  string   `json:"why"`
 }
 
-// NextOf returns the two commands that tell most of a run, the more useful one first: about what the first conclusion is of, and what
-// each part of the run is worth.
+// NextOf returns the two commands that tell most of a run, the more useful one first: about what
+// the first conclusion is of, and what each part of the run is worth.
 func NextOf(p *profile.Profile) []Next {
 	if p.Goroutines == 0 {
 		return []Next{{[]string{"profile"}, "all procedures that were called"}}
@@ -27,10 +28,12 @@ func NextOf(p *profile.Profile) []Next {
 			return []Next{n, critical}
 		}
 	}
-	return []Next{critical, {[]string{"profile", "-by", profile.KindProc, "-sort", "self"}, "procedures, those first that worked most themselves"}}
+	return []Next{critical, {[]string{"profile", "-by", profile.KindProc, "-sort", "self"},
+		"procedures, those first that worked most themselves"}}
 }
 
-// more is a command about a subject, if there is one: its lines, or what a change of a lock would gain.
+// more is a command about a subject, if there is one: its lines, or what a change of a lock would
+// gain.
 func more(p *profile.Profile, s *Subject) (Next, bool) {
 	proc := s.Name
 	switch s.Kind {
@@ -42,18 +45,23 @@ func more(p *profile.Profile, s *Subject) (Next, bool) {
 			return Next{}, false
 		}
 		if o := &p.Objects[i]; o.Ops > 0 && o.Kind == replay.KindLock {
-			return Next{[]string{"predict", "-what-if", "hold:" + s.Name + "=-50%"}, "what it gains if all under that lock takes half the time"}, true
+			return Next{[]string{"predict", "-what-if", "hold:" + s.Name + "=-50%"},
+				"what it gains if all under that lock takes half the time"}, true
 		}
 		proc, _ = longestWait(p, s.Name)
 	}
-	i := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return isWritten(&e) && e.Name == proc && e.File != "" })
+	i := slices.IndexFunc(p.Entries, func(e profile.Entry) bool {
+		return isWritten(&e) && e.Name == proc &&
+			e.File != ""
+	})
 	if i < 0 {
 		return Next{}, false
 	}
 	return Next{[]string{"profile", "-list", proc}, "the time of each of its lines"}, true
 }
 
-// longestWait is the procedure that waits longest for an object itself, and how long, "" if none does.
+// longestWait is the procedure that waits longest for an object itself, and how long, "" if none
+// does.
 func longestWait(p *profile.Profile, object string) (proc string, ns int64) {
 	for i := range p.Entries {
 		for _, w := range p.Entries[i].BlockedOn {

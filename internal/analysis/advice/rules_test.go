@@ -10,9 +10,11 @@ import (
 
 // A run without problems gets no advice, and each piece of advice needs its cause.
 func TestRules(t *testing.T) {
-	entry := profile.Entry{Kind: profile.KindProc, ID: "1", Name: "main.f", SelfNPT: 500, NPT: 500, SelfBusy: 1000, Busy: 1000, BusyAt: []int64{0, 0, 1000}}
+	entry := profile.Entry{Kind: profile.KindProc, ID: "1", Name: "main.f", SelfNPT: 500, NPT: 500, SelfBusy: 1000,
+		Busy: 1000, BusyAt: []int64{0, 0, 1000}}
 	fine := func() *profile.Profile {
-		return &profile.Profile{Wall: 500, Busy: 1000, NPTSum: 500, Procs: 2, Parallelism: []int64{0, 0, 500}, Entries: []profile.Entry{entry}}
+		return &profile.Profile{Wall: 500, Busy: 1000, NPTSum: 500, Procs: 2, Parallelism: []int64{0, 0, 500},
+			Entries: []profile.Entry{entry}}
 	}
 	if h := Texts(Of(fine())); len(h) != 0 {
 		t.Errorf("hints for a run without problems: %q", h)
@@ -21,85 +23,116 @@ func TestRules(t *testing.T) {
 		want   string
 		change func(p *profile.Profile)
 	}{
-		{"main.f ran almost alone: for 300ns (60.0% of the run) no other goroutine could run", func(p *profile.Profile) {
-			p.Alone = 400
-			p.Entries[0].SelfBusy, p.Entries[0].Busy, p.Entries[0].SelfAlone, p.Entries[0].Alone = 300, 300, 300, 300
-		}},
-		{"the run is serial: for 480ns (96.0% of the run) no second goroutine", func(p *profile.Profile) { p.Alone = 480 }},
-		{"divide the work of main.f among goroutines, or do it beside other work: for 280ns (56.0% of the run)", func(p *profile.Profile) {
-			p.Alone, p.Entries[0].Alone, p.Entries[0].Busy = 300, 280, 300
-		}},
-		{"^nothing ran for 100ns (20.0% of the run); 90.0% of that until a sleep ended in main.poll (poll.go:7)", func(p *profile.Profile) {
-			p.Idle = 100
-			p.BlockedBy = []profile.Wait{{Reason: "chan receive", Time: 900}} // by others, meanwhile
-			p.IdleFor = []profile.IdleFor{{Reason: "sleep", Function: "main.poll", File: "dir/poll.go", Line: 7, EndedBy: profile.EndedByTimer, Time: 90}}
-		}},
+		{"main.f ran almost alone: for 300ns (60.0% of the run) no other goroutine could run",
+			func(p *profile.Profile) {
+				p.Alone = 400
+				p.Entries[0].SelfBusy, p.Entries[0].Busy, p.Entries[0].SelfAlone, p.Entries[0].Alone = 300, 300, 300, 300
+			}},
+		{"the run is serial: for 480ns (96.0% of the run) no second goroutine",
+			func(p *profile.Profile) { p.Alone = 480 }},
+		{"divide the work of main.f among goroutines, or do it beside other work: for 280ns (56.0% of the run)",
+			func(p *profile.Profile) {
+				p.Alone, p.Entries[0].Alone, p.Entries[0].Busy = 300, 280, 300
+			}},
+		{"^nothing ran for 100ns (20.0% of the run); 90.0% of that until a sleep ended in main.poll (poll.go:7)",
+			func(p *profile.Profile) {
+				p.Idle = 100
+				p.BlockedBy = []profile.Wait{{Reason: "chan receive", Time: 900}} // by others, meanwhile
+				p.IdleFor = []profile.IdleFor{{Reason: "sleep", Function: "main.poll", File: "dir/poll.go", Line: 7,
+					EndedBy: profile.EndedByTimer, Time: 90}}
+			}},
 		{"shorten or split what main.mu guards: it was held for 400ns (80.0% of the run), and goroutines queued for it for 100ns, 0.40 on average; during 90.0% of their waits main.f had taken it", func(p *profile.Profile) {
 			p.Busy = 700
-			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200, Waiting: []int64{400, 0, 100}, Blamed: []profile.Wait{{Reason: "main.f", Time: 180}}}}
+			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200,
+				Waiting: []int64{400, 0, 100}, Blamed: []profile.Wait{{Reason: "main.f", Time: 180}}}}
 		}},
 		{"what main.mu guards: the locks at 5 addresses were held for 750ns (1.50 at a time), and goroutines queued for them for 200ns, 0.80 on average; during 90.0% of their waits main.f had taken it", func(p *profile.Profile) {
 			p.Busy = 700
-			p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 5, Ops: 9, Holds: 9, Hold: 750, Wait: 400, Waiting: []int64{400, 0, 200}, Blamed: []profile.Wait{{Reason: "main.f", Time: 360}}}}
+			p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 5, Ops: 9, Holds: 9, Hold: 750,
+				Wait: 400, Waiting: []int64{400, 0, 200}, Blamed: []profile.Wait{{Reason: "main.f", Time: 360}}}}
 		}},
 		{"goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; no probe sees how long it is held; during 90.0% of their waits it was held on behalf of main.f", func(p *profile.Profile) {
 			p.Busy = 700
-			p.Objects = []profile.Object{{Name: "dep.mu", Kind: "lock", Objects: 1, Wait: 200, Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}}, Blamed: []profile.Wait{{Reason: "main.f", Time: 180}}}}
+			p.Objects = []profile.Object{{Name: "dep.mu", Kind: "lock", Objects: 1, Wait: 200,
+				Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}},
+				Blamed: []profile.Wait{{Reason: "main.f", Time: 180}}}}
 		}},
 		{"it was held for about 400ns (80.0% of the run; between 70.0% and 90.0%)", func(p *profile.Profile) {
 			p.Busy = 700
-			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, HoldInterval: &[2]int64{350, 450}, Estimated: true, Wait: 200, Waiting: []int64{400, 0, 100}}}
+			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400,
+				HoldInterval: &[2]int64{350, 450}, Estimated: true, Wait: 200, Waiting: []int64{400, 0, 100}}}
 		}},
-		{"it was held for 8.0% of the run or more (99.0% of its operations were only counted)", func(p *profile.Profile) {
-			p.Busy = 700
-			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Ops: 1000, Degraded: 990, Holds: 9, Hold: 40, HoldInterval: &[2]int64{40, 500}, Wait: 200, Waiting: []int64{400, 0, 100}}}
-		}},
+		{"it was held for 8.0% of the run or more (99.0% of its operations were only counted)",
+			func(p *profile.Profile) {
+				p.Busy = 700
+				p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Ops: 1000, Degraded: 990, Holds: 9, Hold: 40,
+					HoldInterval: &[2]int64{40, 500}, Wait: 200, Waiting: []int64{400, 0, 100}}}
+			}},
 		{"goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; how long it is held is not known, because some operations on it have no probe; 75.0% of that time ended when main.f gave it back", func(p *profile.Profile) {
 			p.Busy = 700
-			p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 1, Ops: 1000, Partly: true, Wait: 200, Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}}, Blamed: []profile.Wait{{Reason: "main.g", Time: 180}}, EndedBy: []profile.Wait{{Reason: "main.f", Time: 150}}}}
+			p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 1, Ops: 1000, Partly: true, Wait: 200,
+				Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}},
+				Blamed:  []profile.Wait{{Reason: "main.g", Time: 180}},
+				EndedBy: []profile.Wait{{Reason: "main.f", Time: 150}}}}
 		}},
-		{"it was held for 8.0% of the run or more (some operations on it have no probe), and goroutines", func(p *profile.Profile) {
-			p.Busy = 700
-			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Ops: 1000, Partly: true, Holds: 9, Hold: 40, HoldInterval: &[2]int64{40, 500}, Wait: 200, Waiting: []int64{400, 0, 100}}}
-		}},
+		{"it was held for 8.0% of the run or more (some operations on it have no probe), and goroutines",
+			func(p *profile.Profile) {
+				p.Busy = 700
+				p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Ops: 1000, Partly: true, Holds: 9, Hold: 40,
+					HoldInterval: &[2]int64{40, 500}, Wait: 200, Waiting: []int64{400, 0, 100}}}
+			}},
 		{"says nothing about what changing it would gain", func(p *profile.Profile) {
 			p.Busy = 700
-			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 500, Wait: 450, Waiting: []int64{50, 450}}}
+			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 500, Wait: 450,
+				Waiting: []int64{50, 450}}}
 		}},
 		{"hold sync.Mutex.Lock in log.Print for a shorter time, or use it less often: goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; 75.0% of the waits were in main.f; no probe sees how long it is held", func(p *profile.Profile) {
 			p.Busy = 700
-			p.Objects = []profile.Object{{Name: "sync.Mutex.Lock in log.Print", Objects: 1, Wait: 200, Ready: 20, Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}}}}
+			p.Objects = []profile.Object{{Name: "sync.Mutex.Lock in log.Print", Objects: 1, Wait: 200, Ready: 20,
+				Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}}}}
 			p.Entries[0].BlockedOn = []profile.Waited{{Object: "sync.Mutex.Lock in log.Print", Time: 150}}
 		}},
 		{"allocate less: the garbage collector took 20.0% of the processor time, in 5 cycles, one every 100ns; about 60% of the 1000 B that the program allocated (50 to 70%) were for main.f (f.go:7)", func(p *profile.Profile) {
 			p.CPU = profile.CPU{Known: true, User: 1000, Collector: 200}
 			p.GC.Cycles = 5
-			p.Memory = &profile.Memory{Bytes: 1000, Places: []profile.Taken{{Name: "main.f", File: "f.go", Line: 7, Share: 0.6, Between: [2]float64{0.5, 0.7}}}}
+			p.Memory = &profile.Memory{Bytes: 1000,
+				Places: []profile.Taken{{Name: "main.f", File: "f.go", Line: 7, Share: 0.6,
+					Between: [2]float64{0.5, 0.7}}}}
 		}},
 		{"let more goroutines in at main.sem, or hold it for a shorter time: they queued for it in main.f for 100ns (20.0% of the run), 0.40 on average, until another one of them left", func(p *profile.Profile) {
 			p.Busy = 700
-			p.Objects = []profile.Object{{Name: "main.sem", Kind: "channel", Objects: 1, Wait: 200, Peers: 190, Waiting: []int64{400, 0, 100}, WaitedIn: []profile.Wait{{Reason: "main.f", Time: 200}}}}
+			p.Objects = []profile.Object{{Name: "main.sem", Kind: "channel", Objects: 1, Wait: 200, Peers: 190,
+				Waiting: []int64{400, 0, 100}, WaitedIn: []profile.Wait{{Reason: "main.f", Time: 200}}}}
 		}},
-		{"they queued for it in main.f for 2.00us together, 4.00 on average, until another one of them left", func(p *profile.Profile) { // of selects nobody knows how many waited at a time
-			p.Busy = 700
-			p.Objects = []profile.Object{{Name: "main.sem", Kind: "channel", Objects: 1, Wait: 2000, Peers: 1900, Apart: true, Waiting: []int64{0, 2000}, WaitedIn: []profile.Wait{{Reason: "main.f", Time: 200}}}}
-		}},
-		{"give main.ch a larger buffer: senders waited 60ns for receivers and receivers 50ns", func(p *profile.Profile) {
-			p.Busy = 700
-			p.Objects = []profile.Object{{Name: "main.ch", Turns: 50, WaitedFor: []profile.Wait{{Reason: "chan send", Time: 60}, {Reason: "chan receive", Time: 50}}, Waiting: []int64{390, 110}}}
-			p.Alone = 120 // which the waits explain
-		}},
+		{"they queued for it in main.f for 2.00us together, 4.00 on average, until another one of them left",
+			func(p *profile.Profile) {
+				// of selects nobody knows how many waited at a time
+				p.Busy = 700
+				p.Objects = []profile.Object{{Name: "main.sem", Kind: "channel", Objects: 1, Wait: 2000, Peers: 1900,
+					Apart: true, Waiting: []int64{0, 2000}, WaitedIn: []profile.Wait{{Reason: "main.f", Time: 200}}}}
+			}},
+		{"give main.ch a larger buffer: senders waited 60ns for receivers and receivers 50ns",
+			func(p *profile.Profile) {
+				p.Busy = 700
+				p.Objects = []profile.Object{{Name: "main.ch", Turns: 50,
+					WaitedFor: []profile.Wait{{Reason: "chan send", Time: 60}, {Reason: "chan receive", Time: 50}},
+					Waiting:   []int64{390, 110}}}
+				p.Alone = 120 // which the waits explain
+			}},
 		{"balance the load of the 2 goroutines main.w: one of them worked for 400ns, the others for 100ns on average, and not all processors were busy for 200ns", func(p *profile.Profile) {
 			p.Parallelism = []int64{0, 200, 300}
-			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindGoroutine, Name: "main.w", Calls: 2, SelfBusy: 500, Got: 500, Longest: 400})
+			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindGoroutine, Name: "main.w", Calls: 2,
+				SelfBusy: 500, Got: 500, Longest: 400})
 		}},
 		{"overlap input and output with work: nothing ran for 80ns (16.0% of the run); 75.0% of that until the network was ready for main.f (f.go:3)", func(p *profile.Profile) {
 			p.Idle, p.IdleReady = 100, 20
-			p.IdleFor = []profile.IdleFor{{Reason: "IO wait", Function: "main.f", File: "f.go", Line: 3, Time: 60}, {Reason: "sleep", Time: 20}}
+			p.IdleFor = []profile.IdleFor{{Reason: "IO wait", Function: "main.f", File: "f.go", Line: 3, Time: 60},
+				{Reason: "sleep", Time: 20}}
 		}},
 		{"overlap input and output with work: nothing ran for 80ns (16.0% of the run); 75.0% of that until a pipe or a device was ready for os.(*File).read (file_posix.go:30)$", func(p *profile.Profile) {
 			p.Idle, p.IdleReady = 100, 20
-			p.IdleFor = []profile.IdleFor{{Reason: "IO wait", Function: "os.(*File).read", File: "os/file_posix.go", Line: 30, Time: 60}, {Reason: "sleep", Time: 20}}
+			p.IdleFor = []profile.IdleFor{{Reason: "IO wait", Function: "os.(*File).read", File: "os/file_posix.go",
+				Line: 30, Time: 60}, {Reason: "sleep", Time: 20}}
 		}},
 		{"nothing ran for 100ns (20.0% of the run); 75.0% of that until a system call, or one of C, which may have worked, ended in main.f (f.go:3)$", func(p *profile.Profile) {
 			p.Idle = 100
@@ -108,17 +141,23 @@ func TestRules(t *testing.T) {
 		}},
 		{"let more goroutines receive from main.inbox, or do less for each item: 0.90 goroutines waited on average to send to main.(*actor).loop, which receives alone and worked during 80.0% of their waits", func(p *profile.Profile) {
 			p.Busy = 700
-			p.Objects = []profile.Object{{Name: "main.inbox", Kind: "channel", Objects: 1, Waits: 90, Wait: 450, Together: 80, OneEnder: true, Waiting: []int64{300, 50, 150}, WaitedFor: []profile.Wait{{Reason: "chan send", Time: 450}}, EndedBy: []profile.Wait{{Reason: "main.(*actor).loop", Time: 450}}, Blamed: []profile.Wait{{Reason: "main.(*actor).loop", Time: 360}}}}
+			p.Objects = []profile.Object{{Name: "main.inbox", Kind: "channel", Objects: 1, Waits: 90, Wait: 450,
+				Together: 80, OneEnder: true, Waiting: []int64{300, 50, 150},
+				WaitedFor: []profile.Wait{{Reason: "chan send", Time: 450}},
+				EndedBy:   []profile.Wait{{Reason: "main.(*actor).loop", Time: 450}},
+				Blamed:    []profile.Wait{{Reason: "main.(*actor).loop", Time: 360}}}}
 		}},
 		{"block instead of spinning: 30.0% of the processor time went into loops that only wait, most of it in main.wait: for (f.go:9)", func(p *profile.Profile) {
 			p.Busy, p.Spin = 900, 100
-			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindLoop, Name: "main.wait: for", File: "f.go", Line: 9, Spins: true, SelfSpin: 100, SelfBusy: 200},
+			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindLoop, Name: "main.wait: for", File: "f.go",
+				Line: 9, Spins: true, SelfSpin: 100, SelfBusy: 200},
 				profile.Entry{Kind: profile.KindLoop, Name: "main.around: for", SelfSpin: 500, SelfBusy: 400})
 		}},
-		{"use main.mu less often, or hold it for a shorter time: 20.0% of the processor time went into spinning for it", func(p *profile.Profile) {
-			p.Busy, p.Spin = 800, 200
-			p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 1, Spin: 200}}
-		}},
+		{"use main.mu less often, or hold it for a shorter time: 20.0% of the processor time went into spinning for it",
+			func(p *profile.Profile) {
+				p.Busy, p.Spin = 800, 200
+				p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 1, Spin: 200}}
+			}},
 	} {
 		p := fine()
 		c.change(p)
@@ -128,10 +167,11 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// What waits are worth is bounded by the work; what all processors are busy with is said if nothing else is, and a
-// lock that is hardly held is no advice.
+// What waits are worth is bounded by the work; what all processors are busy with is said if nothing
+// else is, and a lock that is hardly held is no advice.
 func TestRemarks(t *testing.T) {
-	entry := profile.Entry{Kind: profile.KindProc, ID: "1", Name: "main.f", SelfNPT: 500, NPT: 500, SelfBusy: 1000, Busy: 1000, BusyAt: []int64{0, 0, 1000}}
+	entry := profile.Entry{Kind: profile.KindProc, ID: "1", Name: "main.f", SelfNPT: 500, NPT: 500, SelfBusy: 1000,
+		Busy: 1000, BusyAt: []int64{0, 0, 1000}}
 	p := &profile.Profile{Wall: 500, Busy: 1000, NPTSum: 500, Procs: 2, Parallelism: []int64{0, 0, 500},
 		Entries: []profile.Entry{entry, {Kind: profile.KindGoroutine, SelfReady: 5000}}}
 	remark := func() string {
@@ -140,7 +180,8 @@ func TestRemarks(t *testing.T) {
 		}
 		return ""
 	}
-	if s := remark(); !strings.Contains(s, "only plain optimization helps, first of all of main.f") || !strings.Contains(s, "On average 10.0 goroutines were ready") {
+	if s := remark(); !strings.Contains(s, "only plain optimization helps, first of all of main.f") ||
+		!strings.Contains(s, "On average 10.0 goroutines were ready") {
 		t.Errorf("all busy: %q", s)
 	}
 	if p.Ran = 4e6; !strings.Contains(remark(), "The run took 4.00ms: in so short a time") {
@@ -168,8 +209,10 @@ func TestRemarks(t *testing.T) {
 	if p.Stackless = 1; slices.ContainsFunc(Of(p), unprobed) {
 		t.Errorf("a lock, and goroutines without room for stacks: %+v", Of(p))
 	}
-	q := &profile.Profile{Wall: 500e6, Busy: 100e6, NPTSum: 100e6, Procs: 2, Idle: 400e6, Parallelism: []int64{400e6, 100e6}}
-	if list := Of(q); len(Texts(list)) > 0 || strings.Contains(Absent(q), "time in which nothing ran") || !strings.Contains(list[0].Text, "Nothing ran for 400ms (80.0% of the run), and no event shows") {
+	q := &profile.Profile{Wall: 500e6, Busy: 100e6, NPTSum: 100e6, Procs: 2, Idle: 400e6,
+		Parallelism: []int64{400e6, 100e6}}
+	if list := Of(q); len(Texts(list)) > 0 || strings.Contains(Absent(q), "time in which nothing ran") ||
+		!strings.Contains(list[0].Text, "Nothing ran for 400ms (80.0% of the run), and no event shows") {
 		t.Errorf("idle for no known reason: %+v", list)
 	}
 	p.Objects[0].Objects, p.Objects[0].Waiting = 12, []int64{5920, 80}
@@ -177,12 +220,14 @@ func TestRemarks(t *testing.T) {
 		t.Errorf("locks of which each is seldom waited for: %q", texts)
 	}
 	p.Objects[0].Hold = 4
-	if texts := Texts(Of(p)); slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, "main.mu") }) {
+	if texts := Texts(Of(p)); slices.ContainsFunc(texts,
+		func(s string) bool { return strings.Contains(s, "main.mu") }) {
 		t.Errorf("a lock that is hardly held: %q", texts)
 	}
 }
 
-// What is said to be absent is: that nothing ran may be a remark, and a lock that is queued for no gain.
+// What is said to be absent is: that nothing ran may be a remark, and a lock that is queued for no
+// gain.
 func TestAbsent(t *testing.T) {
 	lock := profile.Object{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200, Waiting: []int64{400, 0, 100}}
 	for want, p := range map[string]*profile.Profile{
@@ -199,9 +244,11 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// Waits of goroutines that have no procedure of their own are charged to who started them, and are not in that procedure.
+// Waits of goroutines that have no procedure of their own are charged to who started them, and are
+// not in that procedure.
 func TestWaitingIn(t *testing.T) {
-	p := &profile.Profile{Entries: []profile.Entry{{Kind: profile.KindProc, Name: "main.main", BlockedOn: []profile.Waited{{Object: "mu", Time: 90}}}}}
+	p := &profile.Profile{Entries: []profile.Entry{{Kind: profile.KindProc, Name: "main.main",
+		BlockedOn: []profile.Waited{{Object: "mu", Time: 90}}}}}
 	o := &profile.Object{Name: "mu", Wait: 100}
 	if s := waiting(p, o); s != "; 90.0% of the waits were in main.main" {
 		t.Errorf("without stacks: %q", s)

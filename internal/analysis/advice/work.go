@@ -9,8 +9,8 @@ import (
 	"qinst.dev/internal/names"
 )
 
-// serialParts finds the parts of a run in which one goroutine alone could run, unless that is because the others waited for
-// an object, which is a conclusion of its own.
+// serialParts finds the parts of a run in which one goroutine alone could run, unless that is
+// because the others waited for an object, which is a conclusion of its own.
 func serialParts(p *profile.Profile) []Item {
 	if p.Procs < 2 || measure.Ratio(p.Alone, p.Wall) < serialShare.value() || explained(p, p.Alone) {
 		return nil
@@ -22,7 +22,8 @@ func serialParts(p *profile.Profile) []Item {
 			Text:     fmt.Sprintf("the run is serial: for %s (%s of the run) no second goroutine had work for another of the %d processors", measure.Time(p.Alone), of, p.Procs)}}
 	}
 	if best := alone(p); best != nil {
-		return []Item{{ID: "one-processor", Claim: "one goroutine alone could run on behalf of a procedure", Subject: about(best),
+		return []Item{{ID: "one-processor", Claim: "one goroutine alone could run on behalf of a procedure",
+			Subject:  about(best),
 			Evidence: []Fact{ns("on its behalf", best.Alone), ns("time with one runnable goroutine", p.Alone)},
 			Text: fmt.Sprintf("divide the work of %s among goroutines, or do it beside other work: for %s (%s of the run) it kept one processor busy, and no other goroutine could run",
 				best.Name, measure.Time(best.Alone), measure.Percent(best.Alone, p.Wall))}}
@@ -33,7 +34,8 @@ func serialParts(p *profile.Profile) []Item {
 	return lonely(p)
 }
 
-// lonely names the goroutines of which one alone could run, where no procedure has most of that time to itself.
+// lonely names the goroutines of which one alone could run, where no procedure has most of that
+// time to itself.
 func lonely(p *profile.Profile) []Item {
 	var most *profile.Entry
 	for i := range p.Entries {
@@ -45,9 +47,11 @@ func lonely(p *profile.Profile) []Item {
 		return nil
 	}
 	it := Item{ID: "one-goroutine", Claim: "one goroutine alone could run", Subject: about(most),
-		Evidence: []Fact{ns("of goroutines of this kind", most.SelfAlone), ns("time with one runnable goroutine", p.Alone)},
+		Evidence: []Fact{ns("of goroutines of this kind", most.SelfAlone),
+			ns("time with one runnable goroutine", p.Alone)},
 		Text: fmt.Sprintf("give more goroutines work at the same time: for %s (%s of the run) one alone could run, for %s of that %s%s",
-			measure.Time(p.Alone), measure.Percent(p.Alone, p.Wall), measure.Percent(most.SelfAlone, p.Alone), oneOf(most), within(p.AlonePath))}
+			measure.Time(p.Alone), measure.Percent(p.Alone, p.Wall), measure.Percent(most.SelfAlone, p.Alone),
+			oneOf(most), within(p.AlonePath))}
 	var proc *profile.Entry
 	for i := range p.Entries {
 		if e := &p.Entries[i]; isWritten(e) && (proc == nil || e.SelfAlone > proc.SelfAlone) {
@@ -75,7 +79,8 @@ func explained(p *profile.Profile, ns int64) bool {
 	for _, rule := range []rule{locks, semaphores, receivers, barriers, buffers} {
 		for _, it := range rule(p) {
 			for i := range p.Objects {
-				if o := &p.Objects[i]; o.Name == it.Subject.Name && float64(timeWaiting(o, 1)) > aloneShare.value()*float64(ns) {
+				if o := &p.Objects[i]; o.Name == it.Subject.Name &&
+					float64(timeWaiting(o, 1)) > aloneShare.value()*float64(ns) {
 					return true
 				}
 			}
@@ -97,17 +102,24 @@ func imbalance(p *profile.Profile) (out []Item) {
 	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if !isProgram(e) || e.Calls < 2 || !probed[names.PackageOf(e.Name)] { // others, as those of a server's connections, have the work that comes
+		if !isProgram(e) || e.Calls < 2 || !probed[names.PackageOf(e.Name)] {
+			// others, as those of a server's connections, have the work that comes
 			continue
 		}
 		others := float64(e.Got-e.Longest) / float64(e.Calls-1)
-		if float64(e.Longest) < balanceRatio.value()*others || measure.Ratio(e.Longest, p.Wall) < balanceShare.value()*given(p) {
+		if float64(e.Longest) < balanceRatio.value()*others ||
+			measure.Ratio(e.Longest, p.Wall) < balanceShare.value()*given(p) {
 			continue
 		}
-		out = append(out, Item{ID: "unequal-work", Claim: "one goroutine of a kind has more work than the others", Subject: about(e),
-			Evidence: []Fact{count("goroutines", e.Calls), ns("longest", e.Longest), ns("the others on average", int64(others)), number("longest over the others", measure.Ratio(e.Longest, int64(others))), ns("time with an unused processor", unused(p))},
+		out = append(out, Item{ID: "unequal-work", Claim: "one goroutine of a kind has more work than the others",
+			Subject: about(e),
+			Evidence: []Fact{count("goroutines", e.Calls), ns("longest", e.Longest),
+				ns("the others on average", int64(others)),
+				number("longest over the others", measure.Ratio(e.Longest, int64(others))),
+				ns("time with an unused processor", unused(p))},
 			Text: fmt.Sprintf("balance the load of the %s goroutines %s: one of them worked for %s, the others for %s on average, and not all processors were busy for %s",
-				measure.Count(e.Calls), e.Name, measure.Time(e.Longest), measure.Time(int64(others)), measure.Time(unused(p)))})
+				measure.Count(e.Calls), e.Name, measure.Time(e.Longest), measure.Time(int64(others)),
+				measure.Time(unused(p)))})
 	}
 	return out
 }
@@ -116,14 +128,19 @@ func imbalance(p *profile.Profile) (out []Item) {
 func starvation(p *profile.Profile) (out []Item) {
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if !isProgram(e) || e.Calls < 2 || e.Calls >= uint64(p.Procs) || measure.Ratio(e.SelfBusy, p.Busy) < starvedShare.value() || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
+		if !isProgram(e) || e.Calls < 2 || e.Calls >= uint64(p.Procs) ||
+			measure.Ratio(e.SelfBusy, p.Busy) < starvedShare.value() ||
+			measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 			continue
 		}
 		if together := measure.Ratio(e.SelfBusy, e.SelfNPT); together < aloneBusy.value() {
 			continue // they do not even run at the same time
 		}
-		out = append(out, Item{ID: "few-parts", Claim: "the work is in fewer goroutines than there are processors", Subject: about(e),
-			Evidence: []Fact{count("goroutines", e.Calls), count("processors", p.Procs), share("of busy time", measure.Ratio(e.SelfBusy, p.Busy)), ns("time with an unused processor", unused(p))},
+		out = append(out, Item{ID: "few-parts", Claim: "the work is in fewer goroutines than there are processors",
+			Subject: about(e),
+			Evidence: []Fact{count("goroutines", e.Calls), count("processors", p.Procs),
+				share("of busy time", measure.Ratio(e.SelfBusy, p.Busy)),
+				ns("time with an unused processor", unused(p))},
 			Text: fmt.Sprintf("split the work into more parts: %s of it is in %s goroutines %s, fewer than the %d processors, which were not all busy for %s (starvation by small problem size)",
 				measure.Percent(e.SelfBusy, p.Busy), measure.Count(e.Calls), e.Name, p.Procs, measure.Time(unused(p)))})
 	}
@@ -145,11 +162,14 @@ func turns(p *profile.Profile) (out []Item) {
 		}
 		alone := measure.Ratio(e.SelfBusy, e.SelfNPT)
 		others := float64(e.Got-e.Longest) / float64(e.Calls-1)
-		if alone > aloneBusy.value() || float64(e.Longest) > 2*others || measure.Ratio(e.SelfBlocked, p.Wall) < 0.2*float64(e.Calls-1) {
+		if alone > aloneBusy.value() || float64(e.Longest) > 2*others ||
+			measure.Ratio(e.SelfBlocked, p.Wall) < 0.2*float64(e.Calls-1) {
 			continue
 		}
-		out = append(out, Item{ID: "data-dependence", Claim: "goroutines of a kind work one behind the other", Subject: about(e),
-			Evidence: []Fact{count("goroutines", e.Calls), number("processors busy during their work", alone), ns("busy", e.SelfBusy), ns("blocked", e.SelfBlocked)},
+		out = append(out, Item{ID: "data-dependence", Claim: "goroutines of a kind work one behind the other",
+			Subject: about(e),
+			Evidence: []Fact{count("goroutines", e.Calls), number("processors busy during their work", alone),
+				ns("busy", e.SelfBusy), ns("blocked", e.SelfBlocked)},
 			Text: fmt.Sprintf("the %s goroutines %s work one behind the other: %.2f processors were busy on average during their %s, and they were blocked for %s. Each seems to need the result of the one before (a data dependence): only another order of the work lets them run together",
 				measure.Count(e.Calls), e.Name, alone, measure.Time(e.SelfBusy), measure.Time(e.SelfBlocked))})
 	}
@@ -179,7 +199,8 @@ func serialProcs(p *profile.Profile) (out []Item) {
 		own := e.SelfBusy + e.SelfSpin + e.SelfReady
 		if measure.Ratio(e.SelfAlone, own) >= aloneShare.value() {
 			out = append(out, Item{ID: "serial-procedure", Claim: "a procedure ran almost alone", Subject: about(e),
-				Evidence: []Fact{ns("alone", e.SelfAlone), ns("self busy", e.SelfBusy), share("of the run", measure.Ratio(e.SelfAlone, p.Wall))},
+				Evidence: []Fact{ns("alone", e.SelfAlone), ns("self busy", e.SelfBusy),
+					share("of the run", measure.Ratio(e.SelfAlone, p.Wall))},
 				Text: fmt.Sprintf("%s ran almost alone: for %s (%s of the run) no other goroutine could run beside it",
 					e.Name, measure.Time(e.SelfAlone), measure.Percent(e.SelfAlone, p.Wall))})
 		}
@@ -187,12 +208,14 @@ func serialProcs(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// alone finds the procedure on whose behalf nearly all of the time with one runnable goroutine was spent, and nearly all of
-// whose time was that: of several the most specific one. It returns nil if there is none.
+// alone finds the procedure on whose behalf nearly all of the time with one runnable goroutine was
+// spent, and nearly all of whose time was that: of several the most specific one. It returns nil if
+// there is none.
 func alone(p *profile.Profile) (best *profile.Entry) {
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if !isWritten(e) || measure.Ratio(e.Alone, p.Alone) < aloneShare.value() || measure.Ratio(e.Alone, e.Busy+e.Spin+e.Ready) < aloneShare.value() {
+		if !isWritten(e) || measure.Ratio(e.Alone, p.Alone) < aloneShare.value() ||
+			measure.Ratio(e.Alone, e.Busy+e.Spin+e.Ready) < aloneShare.value() {
 			continue
 		}
 		if best == nil || e.Busy < best.Busy {
@@ -202,9 +225,9 @@ func alone(p *profile.Profile) (best *profile.Entry) {
 	return best
 }
 
-// saturated says, if nothing else is found, that only less work helps if all processors are busy anyway, and where most of
-// the work is. It is a remark, because this is normal in a healthy program. Where the system kept threads waiting, the
-// processors were busy with something else.
+// saturated says, if nothing else is found, that only less work helps if all processors are busy
+// anyway, and where most of the work is. It is a remark, because this is normal in a healthy
+// program. Where the system kept threads waiting, the processors were busy with something else.
 func saturated(p *profile.Profile) []Item {
 	if len(p.Parallelism) <= p.Procs || measure.Ratio(p.Parallelism[p.Procs], p.Wall)*given(p) < 1-unusedShare.value() {
 		return nil
@@ -235,6 +258,8 @@ func saturated(p *profile.Profile) []Item {
 		text += fmt.Sprintf(" On average %.1f goroutines were ready, and waited for one: qinst predict tells whether more processors would help.", mean)
 	}
 	return []Item{{ID: "all-busy", Claim: "all processors were busy", Subject: about(most), Remark: true,
-		Evidence: []Fact{ns("time with all processors busy", all), share("of the run in its own code", measure.Ratio(most.SelfNPT, p.Wall)), number("goroutines ready on average", mean)},
-		Text:     text}}
+		Evidence: []Fact{ns("time with all processors busy", all),
+			share("of the run in its own code", measure.Ratio(most.SelfNPT, p.Wall)),
+			number("goroutines ready on average", mean)},
+		Text: text}}
 }

@@ -7,9 +7,11 @@ import (
 	"qinst.dev/internal/stats"
 )
 
-// Turns returns the result of several runs of one program: that of the one that took the median time, with the times of all.
+// Turns returns the result of several runs of one program: that of the one that took the median
+// time, with the times of all.
 func Turns(runs []*Result) *Result {
-	sorted := slices.SortedStableFunc(slices.Values(runs), func(a, b *Result) int { return cmp.Compare(a.Measured, b.Measured) })
+	sorted := slices.SortedStableFunc(slices.Values(runs),
+		func(a, b *Result) int { return cmp.Compare(a.Measured, b.Measured) })
 	r := sorted[(len(sorted)-1)/2]
 	for _, x := range runs {
 		r.Turns = append(r.Turns, Turn{x.Measured, x.Optimistic, x.Model, x.Pessimistic})
@@ -22,7 +24,8 @@ func (r *Result) Beside(plain []int64) {
 	r.Actual, r.ActualLo, r.ActualHi = stats.Median(plain), stats.Quantile(plain, 0.025), stats.Quantile(plain, 0.975)
 }
 
-// Closer is in how many runs by turns the corrected time is no farther from the plain one than the measured one.
+// Closer is in how many runs by turns the corrected time is no farther from the plain one than the
+// measured one.
 func (r *Result) Closer() (n int) {
 	for _, t := range r.Turns {
 		if apart(t.Model, r.Actual) <= apart(t.Measured, r.Actual) {

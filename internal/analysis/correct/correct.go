@@ -30,7 +30,8 @@ func New(source trace.Source, o Options) (*Result, error) {
 		}
 	}
 	p := c.p
-	r := &Result{Version: Version, Measured: int64(source.Wall()), Off: p.OffCPU, Events: p.R.Events, Clamped: p.Clamped, Remarks: steps.Remarks{Warnings: slices.Clone(p.Warnings)}}
+	r := &Result{Version: Version, Measured: int64(source.Wall()), Off: p.OffCPU, Events: p.R.Events,
+		Clamped: p.Clamped, Remarks: steps.Remarks{Warnings: slices.Clone(p.Warnings)}}
 	c.costs(r)
 	for i := range p.R.T.Points {
 		if pt := &p.R.T.Points[i]; pt.Op == spec.OpDefault {
@@ -69,7 +70,8 @@ func (c *correction) times(r *Result) {
 	ns := func(t float64) int64 { return int64(math.Round(t)) }
 	lo, hi := c.between()
 	r.Policy, r.Replay = string(c.policy), ns(c.was)
-	models := map[Model]assumption{Optimistic: {hi, func(steps.StepID, float64) float64 { return 0 }}, Fit: {known, c.fitted()}, Pessimistic: {cost: lo}}
+	models := map[Model]assumption{Optimistic: {hi, func(steps.StepID, float64) float64 { return 0 }},
+		Fit: {known, c.fitted()}, Pessimistic: {cost: lo}}
 	t := func(m Model) int64 { return ns(c.corrected(models[m].cost, models[m].handOver)) }
 	c.assumed = models[cmp.Or(c.o.Model, Fit)]
 	fit := t(Fit)
@@ -89,7 +91,8 @@ func (c *correction) costs(r *Result) {
 			x.SD, x.From = c.spread/c.factor*x.Each, c.from
 		}
 		events += float64(n) * x.Each
-		r.Costs = append(r.Costs, Cost{price.Kind(k).String(), n, x.Each, x.SD, int64(math.Round(float64(n) * x.Each)), x.From})
+		r.Costs = append(r.Costs, Cost{price.Kind(k).String(), n, x.Each, x.SD, int64(math.Round(float64(n) * x.Each)),
+			x.From})
 	}
 	counted := 0.
 	for _, proc := range slices.Sorted(maps.Keys(c.text)) { // sums depend on the order
@@ -105,7 +108,8 @@ func (c *correction) costs(r *Result) {
 		ns     float64
 		spread float64
 		from   string
-	}{{"counted", c.counted, counted - tests, price.Spread, price.FromClock}, {"test", c.tests, tests, price.Spread, price.FromClock},
+	}{{"counted", c.counted, counted - tests, price.Spread, price.FromClock},
+		{"test", c.tests, tests, price.Spread, price.FromClock},
 		{"larger text", c.tests, c.grown, textSpread, "other programs"}} {
 		each := max(0, x.ns) / float64(max(1, x.n))
 		r.Costs = append(r.Costs, Cost{x.kind, x.n, each, x.spread * each, int64(math.Round(x.ns)), x.from})

@@ -20,7 +20,8 @@ func corrected(t *testing.T, b *tracetest.Builder) *correct.Result {
 	return r
 }
 
-// priced is a trace in which a call's event costs 1.5 us: 1.5 readings of a clock that takes a microsecond.
+// priced is a trace in which a call's event costs 1.5 us: 1.5 readings of a clock that takes a
+// microsecond.
 func priced(procs int) *tracetest.Builder {
 	b := tracetest.New(procs)
 	b.Attribute("clock_cost_ps", 1_000_000)
@@ -31,7 +32,8 @@ const callCost = 1500 // ns
 
 func near(got, want int64) bool { return got-want < 10 && want-got < 10 }
 
-// Without communication an event comes earlier by what those before it cost (section 3.1): the run becomes shorter by the cost of all of them.
+// Without communication an event comes earlier by what those before it cost (section 3.1): the run
+// becomes shorter by the cost of all of them.
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	b := priced(1)
@@ -55,7 +57,8 @@ func TestAlone(t *testing.T) {
 	for r.Procedures[i].Name != "main.f" {
 		i++
 	}
-	if p := r.Procedures[i]; p.Busy != 300*us || !near(p.Corrected, 300*us-10*callCost) || p.Lo >= p.Corrected || p.Hi <= p.Corrected {
+	if p := r.Procedures[i]; p.Busy != 300*us || !near(p.Corrected, 300*us-10*callCost) || p.Lo >= p.Corrected ||
+		p.Hi <= p.Corrected {
 		t.Errorf("found %+v, expected 300 us without the cost of ten entries, which is behind them", p)
 	}
 	if r.Clamped != 0 || !r.Trusted {
@@ -63,12 +66,14 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// A wait that probes caused is gone: who had many events is last at the barrier as measured, and another one without them (section 3.2).
+// A wait that probes caused is gone: who had many events is last at the barrier as measured, and
+// another one without them (section 3.2).
 func TestLastArrival(t *testing.T) {
 	t.Parallel()
 	b := priced(2)
 	f := b.Proc("main.f")
-	add, done, wait := b.Object("main.wg", spec.OpAdd), b.Object("main.wg", spec.OpDone), b.Object("main.wg", spec.OpWait)
+	add, done, wait := b.Object("main.wg", spec.OpAdd), b.Object("main.wg", spec.OpDone),
+		b.Object("main.wg", spec.OpWait)
 	g := b.Go(0, "runtime.main")
 	b.Start(g, 0)
 	b.Sync(g, add, 0x1000, 2)
@@ -110,7 +115,8 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// Who comes last at a barrier ends the others' waits. Without probes another one is last: who ended them waits for that one, with the lock not taken (section 3.2).
+// Who comes last at a barrier ends the others' waits. Without probes another one is last: who ended
+// them waits for that one, with the lock not taken (section 3.2).
 func TestBarrierOfCondition(t *testing.T) {
 	t.Parallel()
 	b := priced(2)
@@ -163,6 +169,7 @@ func TestBarrierOfCondition(t *testing.T) {
 		t.Fatalf("the run took %d ns", r.Measured)
 	}
 	if r.Model < 400*us || r.Model > 442*us { // 342 and less if nobody waited
-		t.Errorf("found %d ns, expected 171, 100 and 171 us, less what the events of the goroutine with few cost", r.Model)
+		t.Errorf("found %d ns, expected 171, 100 and 171 us, less what the events of the goroutine with few cost",
+			r.Model)
 	}
 }

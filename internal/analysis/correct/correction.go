@@ -101,12 +101,14 @@ func (c *correction) countedText() {
 	}
 }
 
-// fit finds what share of each context's work was the tool's. Samples see probes where they are, with all that they cost; in contexts without enough of them
-// events have prices. What the text counts is a part of its procedure's work.
+// fit finds what share of each context's work was the tool's. Samples see probes where they are,
+// with all that they cost; in contexts without enough of them events have prices. What the text
+// counts is a part of its procedure's work.
 func (c *correction) fit() {
 	p, self := c.p, map[trace.PointID]float64{}
 	n := p.R.Contexts.Len()
-	c.self, c.rates, c.larger, c.probes, c.hits, c.each = self, make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	c.self, c.rates, c.larger, c.probes, c.hits, c.each = self, make([]float64, n), make([]float64, n),
+		make([]float64, n), make([]float64, n), make([]float64, n)
 	for id := range replay.ContextID(n) {
 		paid, work := p.Paid(id)
 		c.probes[id] = -1
@@ -147,8 +149,9 @@ type times struct{ probes, counters, text float64 }
 
 var known = times{1, 1, 1}
 
-// left is what is left of some work in a context, of which some was for events, without the tool, in ns: below 0 if that took longer. It had so many hits
-// without an event as are usual there, or dense times as many.
+// left is what is left of some work in a context, of which some was for events, without the tool,
+// in ns: below 0 if that took longer. It had so many hits without an event as are usual there, or
+// dense times as many.
 func (c *correction) left(id replay.ContextID, ns, paid int64, dense float64, cost times) float64 {
 	took, share := float64(paid)*c.factor, 0.
 	if int(id) < len(c.rates) {
@@ -162,7 +165,8 @@ func (c *correction) left(id replay.ContextID, ns, paid int64, dense float64, co
 // known reports whether there is anything to correct.
 func (c *correction) known() bool { return c.p.End > 0 && len(c.p.Gs) > 0 }
 
-// explain finds the policy by which the recorded run takes nearest to what it took. If operations are missing who waits for whom stays as it was.
+// explain finds the policy by which the recorded run takes nearest to what it took. If operations
+// are missing who waits for whom stays as it was.
 func (c *correction) explain() {
 	run := c.nearest()
 	if predict.Settle(c.p, run) {
@@ -188,17 +192,19 @@ func (c *correction) nearest() (run *sim.Run) {
 	return run
 }
 
-// apart is how far a computed run is from the recorded one, in ns. To be longer counts twice: the recorded run also has the time for which others had the processors,
-// which no policy knows.
+// apart is how far a computed run is from the recorded one, in ns. To be longer counts twice: the
+// recorded run also has the time for which others had the processors, which no policy knows.
 func (c *correction) apart(t float64) float64 { return max(c.measured-t, 2*(t-c.measured)) }
 
-// corrected is how long the run would have taken, in ns, if the tool cost so many times what is known.
+// corrected is how long the run would have taken, in ns, if the tool cost so many times what is
+// known.
 func (c *correction) corrected(cost times, handOver func(steps.StepID, float64) float64) float64 {
 	return c.simulate(cost, handOver, nil).T * c.stretch()
 }
 
-// stretch is how many times longer a run takes than it does as computed, without the tool: what no policy explains, but for what the tool's own threads
-// had of the processors that the program's lacked.
+// stretch is how many times longer a run takes than it does as computed, without the tool: what no
+// policy explains, but for what the tool's own threads had of the processors that the program's
+// lacked.
 func (c *correction) stretch() float64 {
 	unexplained := c.measured/max(c.was, 1) - 1
 	if off := float64(c.p.OffCPU); off > 0 && unexplained > 0 {
@@ -216,14 +222,17 @@ func (c *correction) stretch() float64 {
 func (c *correction) simulate(cost times, handOver func(steps.StepID, float64) float64, log *sim.Log) *sim.Run {
 	length := func(id steps.StepID) (ns float64) {
 		for i, part := range c.p.PartsOf(id) {
-			ns += max(0, c.left(part.Context, part.Ns, c.p.PaidOf(id, i), c.periods.inStep(c.p, id, part.Context), cost))
+			ns += max(0, c.left(part.Context, part.Ns, c.p.PaidOf(id, i), c.periods.inStep(c.p, id, part.Context),
+				cost))
 		}
 		return ns
 	}
-	return sim.Simulate(c.p, sim.Options{Procs: c.p.Procs, Policy: c.policy, Log: log, Exit: c.exit(), LIFO: c.o.Receive == LIFO, Times: sim.Times{Length: length, HandOver: handOver}})
+	return sim.Simulate(c.p, sim.Options{Procs: c.p.Procs, Policy: c.policy, Log: log, Exit: c.exit(),
+		LIFO: c.o.Receive == LIFO, Times: sim.Times{Length: length, HandOver: handOver}})
 }
 
-// assumption is how many times of what is known the tool cost, and how long hand-overs take; nil: as they did.
+// assumption is how many times of what is known the tool cost, and how long hand-overs take; nil:
+// as they did.
 type assumption struct {
 	cost     times
 	handOver func(steps.StepID, float64) float64
@@ -237,12 +246,15 @@ func (c *correction) exit() sim.Exit {
 	return cmp.Or(c.o.Exit, sim.ExitRecorded)
 }
 
-// between are how many times of what is known the tool may have cost, 95 times in 100. Some probes have prices, and others were seen by samples, which may be few.
+// between are how many times of what is known the tool may have cost, 95 times in 100. Some probes
+// have prices, and others were seen by samples, which may be few.
 func (c *correction) between() (lo, hi times) {
 	spread := c.spread / c.factor
-	if n := float64(c.p.SampledProbes()); n > 0 && slices.ContainsFunc(c.probes, func(share float64) bool { return share >= 0 }) {
+	if n := float64(c.p.SampledProbes()); n > 0 &&
+		slices.ContainsFunc(c.probes, func(share float64) bool { return share >= 0 }) {
 		spread = math.Hypot(spread, math.Sqrt(n+1)/n)
 	}
 	half := 1.96 * spread
-	return times{max(0, 1-half), price.LeastInLine, 0}, times{1 + half, price.MostInLine, price.MostOfSelf / price.UsualOfSelf}
+	return times{max(0, 1-half), price.LeastInLine, 0},
+		times{1 + half, price.MostInLine, price.MostOfSelf / price.UsualOfSelf}
 }

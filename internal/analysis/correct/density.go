@@ -10,16 +10,18 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Two runs of one program, of which one had more events, differ by what these cost. So the price of an event can be found from outside, with all that it
-// does to the program's caches and to its text. What runs differ by anyway is an error of that price: the nearer the two are in their events the less they tell, and the more
-// the price stays that of the trace.
+// Two runs of one program, of which one had more events, differ by what these cost. So the price of
+// an event can be found from outside, with all that it does to the program's caches and to its
+// text. What runs differ by anyway is an error of that price: the nearer the two are in their
+// events the less they tell, and the more the price stays that of the trace.
 
 const (
 	mostFactor = 8    // of the prices
 	leastCalls = 0.5  // share of what events cost by their prices
 	leastApart = 0.01 // the runs' costs by their own prices must differ by as much, as a share of the run
-	runSpread  = 0.04 // standard deviation of the difference of two runs without probes, as a share: what small programs showed
-
+	// standard deviation of the difference of two runs without probes, as a share: what small
+	// programs showed
+	runSpread = 0.04
 )
 
 // density finds by which factor prices are off, from another trace.
@@ -34,7 +36,8 @@ func (c *correction) density(source trace.Source) error {
 	case !c.known() || !d.known():
 		return errors.New("the density file, or the trace, tells nothing of goroutines: both need events")
 	case c.p.Procs != d.p.Procs:
-		return fmt.Errorf("the density file is of a run on %d processors, expected %d as in the trace", d.p.Procs, c.p.Procs)
+		return fmt.Errorf("the density file is of a run on %d processors, expected %d as in the trace", d.p.Procs,
+			c.p.Procs)
 	}
 	calls, all := c.spent()
 	if calls < leastCalls*all {
@@ -71,7 +74,8 @@ func (c *correction) density(source trace.Source) error {
 	return nil
 }
 
-// byPrice lets events alone tell what probes took: what samples found does not depend on the price that is looked for.
+// byPrice lets events alone tell what probes took: what samples found does not depend on the price
+// that is looked for.
 func (c *correction) byPrice() {
 	for id := range c.probes {
 		c.probes[id] = -1
@@ -89,8 +93,9 @@ func (c *correction) spent() (calls, all float64) {
 // mostOther is by how much the numbers of two runs' hits may differ, as a share of all hits.
 const mostOther = 0.05
 
-// sameProgram reports an error if tables are of another program, or of a run that did something else. Entries of procedures and operations tell, which are
-// counted whatever is on; loops and calls are not while their procedure runs without probes (ADR 30).
+// sameProgram reports an error if tables are of another program, or of a run that did something
+// else. Entries of procedures and operations tell, which are counted whatever is on; loops and
+// calls are not while their procedure runs without probes (ADR 30).
 func (c *correction) sameProgram(t *trace.Tables) error {
 	hits := map[uint64]uint64{}
 	for i := range t.Points {

@@ -8,7 +8,8 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// dense is a run of 1,000 calls of a procedure that work 2 us each, of which every one in n is traced, and whose events take 3 us.
+// dense is a run of 1,000 calls of a procedure that work 2 us each, of which every one in n is
+// traced, and whose events take 3 us.
 func dense(name string, n int) *tracetest.Builder {
 	const work, event = 2 * us, 3 * us
 	b := priced(1)
@@ -40,7 +41,8 @@ func idle() *tracetest.Builder {
 	return b
 }
 
-// The price of an event follows from two runs of which one has more of them: it is near 3 us, and not the 1.5 that the clock tells.
+// The price of an event follows from two runs of which one has more of them: it is near 3 us, and
+// not the 1.5 that the clock tells.
 func TestDensity(t *testing.T) {
 	t.Parallel()
 	r, err := correct.New(dense("main.f", 1).Trace(), correct.Options{Density: dense("main.f", 10).Trace()})
@@ -77,7 +79,8 @@ func locked(n int) *tracetest.Builder {
 	return b
 }
 
-// Loops are not counted while their procedure runs without probes: a run in which they were is the same one.
+// Loops are not counted while their procedure runs without probes: a run in which they were is the
+// same one.
 func TestLoopsNotCounted(t *testing.T) {
 	t.Parallel()
 	whole, part := dense("main.f", 1), dense("main.f", 10)
@@ -91,11 +94,14 @@ func TestLoopsNotCounted(t *testing.T) {
 // A file that tells nothing of the price is refused.
 func TestNoDensity(t *testing.T) {
 	t.Parallel()
-	if _, err := correct.New(locked(1).Trace(), correct.Options{Density: locked(10).Trace()}); err == nil || !strings.Contains(err.Error(), "operations and scheduling") {
+	if _, err := correct.New(locked(1).Trace(), correct.Options{Density: locked(10).Trace()}); err == nil ||
+		!strings.Contains(err.Error(), "operations and scheduling") {
 		t.Errorf("locks: %v", err)
 	}
-	for name, d := range map[string]*tracetest.Builder{"another program": dense("main.other", 10), "as many events": dense("main.f", 1), "something else": idle()} {
-		if _, err := correct.New(dense("main.f", 1).Trace(), correct.Options{Density: d.Trace()}); err == nil || !strings.Contains(err.Error(), name) {
+	for name, d := range map[string]*tracetest.Builder{"another program": dense("main.other", 10),
+		"as many events": dense("main.f", 1), "something else": idle()} {
+		if _, err := correct.New(dense("main.f", 1).Trace(), correct.Options{Density: d.Trace()}); err == nil ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -5,7 +5,8 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// From here on a correction is not to be trusted: the share of the busy time that probes took, and that of what was taken out which rests on counts.
+// From here on a correction is not to be trusted: the share of the busy time that probes took, and
+// that of what was taken out which rests on counts.
 const (
 	mostProbes  = 0.5
 	mostCounted = 0.5
@@ -36,7 +37,8 @@ func (c *correction) doubts(r *Result, losses *trace.Losses) {
 		if c.periods != nil {
 			when = "out of their procedures by how many there were in each period"
 		}
-		m.Warn("%.0f %% of what was taken out is for hits that were only counted, which have no times: it is taken %s", 100*r.CountedShare, when)
+		m.Warn("%.0f %% of what was taken out is for hits that were only counted, which have no times: it is taken %s",
+			100*r.CountedShare, when)
 	}
 	if list := losses.List(); len(list) > 0 {
 		m.Warn("the trace has losses, which cost time too: %v", list[0])

@@ -6,8 +6,9 @@ import (
 	"qinst.dev/internal/analysis/correct"
 )
 
-// A processor that has been idle for long takes long to wake up. In every other round probes make one goroutine work 45 us instead of 6, so that the other one's
-// processor wakes up in 50 us and not in 5: without probes it does in 5.
+// A processor that has been idle for long takes long to wake up. In every other round probes make
+// one goroutine work 45 us instead of 6, so that the other one's processor wakes up in 50 us and
+// not in 5: without probes it does in 5.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	const rounds = 40
@@ -40,10 +41,12 @@ func TestHandOver(t *testing.T) {
 	}
 	b.End(g)
 	r := corrected(t, b)
-	const least, most = 4 * 2500, 6 * 2500 // what events of scheduling cost on the path of a round: two of its six stand before waits
+	// what events of scheduling cost on the path of a round: two of its six stand before waits
+	const least, most = 4 * 2500, 6 * 2500
 	measured := int64(rounds/2) * (116 + 200) * us
 	if r.Measured != measured || r.Model < rounds*(116*us-most) || r.Model > rounds*(116*us-least) {
-		t.Errorf("found %d ns of %d, expected %d to %d of %d", r.Model, r.Measured, rounds*(116*us-most), rounds*(116*us-least), measured)
+		t.Errorf("found %d ns of %d, expected %d to %d of %d", r.Model, r.Measured, rounds*(116*us-most),
+			rounds*(116*us-least), measured)
 	}
 	slow, err := correct.New(b.Trace(), correct.Options{Model: correct.Pessimistic})
 	if err != nil || slow.Model < rounds*(116*us-most)+rounds/2*45*us {

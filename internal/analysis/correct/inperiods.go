@@ -15,7 +15,8 @@ func (c *correction) inPeriods() {
 	if t.Periods.N == 0 {
 		return
 	}
-	p := &periods{of: &t.Periods, work: make([][]float64, len(c.p.Periods)), counts: make([][]float64, len(c.p.Periods))}
+	p := &periods{of: &t.Periods, work: make([][]float64, len(c.p.Periods)),
+		counts: make([][]float64, len(c.p.Periods))}
 	dense := c.dense(c.hitsOf(&t.Periods))
 	for id, list := range c.p.Periods {
 		if list != nil {
@@ -45,8 +46,9 @@ func (c *correction) hitsOf(p *trace.Periods) map[trace.PointID][]float64 {
 	return hits
 }
 
-// dense is how many hits each procedure had in each period for its work there, as a part of its mean. The work is what contexts did then, as samples of
-// all periods divide it: hits of periods in which they find none say nothing.
+// dense is how many hits each procedure had in each period for its work there, as a part of its
+// mean. The work is what contexts did then, as samples of all periods divide it: hits of periods in
+// which they find none say nothing.
 func (c *correction) dense(hits map[trace.PointID][]float64) map[trace.PointID][]float64 {
 	work := map[trace.PointID][]float64{}
 	for id, list := range c.p.Periods {

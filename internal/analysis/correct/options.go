@@ -10,14 +10,17 @@ import (
 
 // Options are what a correction depends on.
 type Options struct {
-	// Density is another trace of the same program, in which more or less was traced: the prices of events are such that both would have taken the same time without
-	// them. nil: prices are the trace's own.
+	// Density is another trace of the same program, in which more or less was traced: the prices of
+	// events are such that both would have taken the same time without them. nil: prices are the
+	// trace's own.
 	Density trace.Source
-	// Model is how long hand-overs take: from when a goroutine could run to when it does, while a processor is idle. Empty: Fit.
+	// Model is how long hand-overs take: from when a goroutine could run to when it does, while a
+	// processor is idle. Empty: Fit.
 	Model Model
 	// Receive is who gets what from channels with several senders or receivers. Empty: FIFO.
 	Receive Receive
-	// Exit is the order in which goroutines leave barriers of conditions and of channels that are closed; empty: that of the recorded run.
+	// Exit is the order in which goroutines leave barriers of conditions and of channels that are
+	// closed; empty: that of the recorded run.
 	Exit sim.Exit
 	// Out is written the trace with corrected times; nil: nobody is.
 	Out io.Writer

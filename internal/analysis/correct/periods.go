@@ -6,10 +6,13 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// What hits without an event cost is a share of the work of procedures. The trace tells how many there were of each in each period, and how much its contexts
-// worked then. So a procedure that was called often for a while, with little to do each time, loses more of that while, and less of the others.
+// What hits without an event cost is a share of the work of procedures. The trace tells how many
+// there were of each in each period, and how much its contexts worked then. So a procedure that was
+// called often for a while, with little to do each time, loses more of that while, and less of the
+// others.
 
-// mostDense bounds by how much a period's share is more than the mean one, because samples tell of few of them whose work that was.
+// mostDense bounds by how much a period's share is more than the mean one, because samples tell of
+// few of them whose work that was.
 const mostDense = 8
 
 // upTo is how much there is before each part of a list, and before its end.

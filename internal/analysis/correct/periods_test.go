@@ -7,8 +7,9 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// counted is a run of 250 us. A goroutine calls a procedure a hundred times in its first 100 us, which only counts, and then works as long without calls
-// beside another one that takes longer. Only what the calls cost in the first half makes the run longer.
+// counted is a run of 250 us. A goroutine calls a procedure a hundred times in its first 100 us,
+// which only counts, and then works as long without calls beside another one that takes longer.
+// Only what the calls cost in the first half makes the run longer.
 func counted(t *testing.T, tells bool) *tracetest.Builder {
 	t.Helper()
 	const hits = 100

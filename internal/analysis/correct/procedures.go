@@ -47,7 +47,8 @@ func (c *correction) procedures(r *Result) {
 		}
 	}
 	slices.SortFunc(r.Procedures, func(x, y Procedure) int {
-		return cmp.Or(cmp.Compare(y.Busy-y.Corrected, x.Busy-x.Corrected), cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID))
+		return cmp.Or(cmp.Compare(y.Busy-y.Corrected, x.Busy-x.Corrected), cmp.Compare(x.Name, y.Name),
+			cmp.Compare(x.ID, y.ID))
 	})
 }
 

@@ -8,7 +8,8 @@ import (
 
 // read reads a trace.
 func read(source trace.Source, o Options) (*correction, *trace.Losses, error) {
-	c := &correction{o: o, measured: float64(source.Wall()), pricing: pricing{prices: price.Of(source.Tables()), factor: 1, spread: price.Spread}}
+	c := &correction{o: o, measured: float64(source.Wall()),
+		pricing: pricing{prices: price.Of(source.Tables()), factor: 1, spread: price.Spread}}
 	p, losses, err := steps.Build(source, steps.Options{Price: c.pays})
 	if err != nil {
 		return nil, nil, err

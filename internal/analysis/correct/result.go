@@ -8,13 +8,15 @@ const Version = 1
 // Result is what a run would have been without probes. Times are in ns.
 type Result struct {
 	Version int `json:"version"`
-	// Measured is how long the run took, and Model how long it would have taken without probes. Optimistic is that if a goroutine that could run did so at once and
-	// probes cost the most they may, Pessimistic if they cost the least.
+	// Measured is how long the run took, and Model how long it would have taken without probes.
+	// Optimistic is that if a goroutine that could run did so at once and probes cost the most they
+	// may, Pessimistic if they cost the least.
 	Measured    int64 `json:"t_measured_ns"`
 	Optimistic  int64 `json:"t_optimistic_ns"`
 	Model       int64 `json:"t_model_ns"`
 	Pessimistic int64 `json:"t_pessimistic_ns"`
-	// Actual is the median of plain runs, and 95 of 100 of them are between the other two; 0: there were none.
+	// Actual is the median of plain runs, and 95 of 100 of them are between the other two; 0: there
+	// were none.
 	Actual       int64         `json:"t_actual_ns"`
 	ActualLo     int64         `json:"actual_lo_ns"`
 	ActualHi     int64         `json:"actual_hi_ns"`
@@ -42,7 +44,8 @@ type Cost struct {
 	Measured string  `json:"measured_in"`
 }
 
-// Procedure is the processor time of one, without what it calls, as measured and without probes, and between which times that is.
+// Procedure is the processor time of one, without what it calls, as measured and without probes,
+// and between which times that is.
 type Procedure struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`

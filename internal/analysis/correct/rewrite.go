@@ -13,9 +13,10 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// A corrected trace is written while the recorded one is read again. What a goroutine does comes in its order, at the time of its work in the computed
-// run. Who waits, who wakes whom, and who has which processor when is as the log of that run says. Each goroutine has a thread of its own for as
-// long as it lives, because the computed run has none.
+// A corrected trace is written while the recorded one is read again. What a goroutine does comes in
+// its order, at the time of its work in the computed run. Who waits, who wakes whom, and who has
+// which processor when is as the log of that run says. Each goroutine has a thread of its own for
+// as long as it lives, because the computed run has none.
 
 // writing is a corrected trace.
 type writing struct {
@@ -29,8 +30,10 @@ type writing struct {
 	streams []*trace.Stream
 	reasons map[string]trace.ReasonID
 	at      anchors
-	woken   map[steps.StepID]trace.Address // by steps that are not done: what the wait was for that each ends, if only its end tells, as of a select
-	left    int64                          // events of goroutines that had not come to them when the program ended
+	// by steps that are not done: what the wait was for that each ends, if only its end tells, as
+	// of a select
+	woken map[steps.StepID]trace.Address
+	left  int64 // events of goroutines that had not come to them when the program ended
 }
 
 // written is the state of a goroutine.
@@ -55,7 +58,8 @@ type written struct {
 // zero is the time at which a corrected trace begins, in ticks: 0 would be none.
 const zero = 1 << 20
 
-// rewrite writes the trace with the times of a computed run, and returns how many events are not in it.
+// rewrite writes the trace with the times of a computed run, and returns how many events are not in
+// it.
 func (c *correction) rewrite(t *trace.Trace, log *sim.Log, r *Result, to io.Writer) (int64, error) {
 	w, err := t.Rewrite(to, trace.Time(r.Optimistic), trace.Time(r.Pessimistic))
 	if err != nil {
@@ -83,7 +87,8 @@ func (c *correction) rewrite(t *trace.Trace, log *sim.Log, r *Result, to io.Writ
 	for _, s := range x.streams {
 		s.End()
 	}
-	return x.left, w.Close(trace.Span{Begin: zero, End: zero + log.End, Took: trace.Time(r.Model), At: x.at.of}, &losses)
+	return x.left, w.Close(trace.Span{Begin: zero, End: zero + log.End, Took: trace.Time(r.Model), At: x.at.of},
+		&losses)
 }
 
 // again is the price of an event, when the trace is read once more.
@@ -133,7 +138,8 @@ func (x *writing) Event(e *trace.Event, g, by steps.Place) {
 		}
 	case e.Kind == trace.Change:
 		x.change(e, g.N, g.Last)
-	case e.Kind == trace.Mark && (e.Mark() == spec.EvGCBegin || e.Mark() == spec.EvGCEnd): // whom that wakes, it wakes behind it
+	// whom that wakes, it wakes behind it
+	case e.Kind == trace.Mark && (e.Mark() == spec.EvGCBegin || e.Mark() == spec.EvGCEnd):
 		x.before(g.N, g.Last)
 		x.own(e, g.N)
 		x.advance(g.N, g.Last)
@@ -257,7 +263,8 @@ func (x *writing) own(e *trace.Event, n steps.G) {
 	w.out.Copy(at, e)
 }
 
-// now is the time of what a goroutine does behind its work since its last step. It has done all by then that it did before.
+// now is the time of what a goroutine does behind its work since its last step. It has done all by
+// then that it did before.
 func (x *writing) now(n steps.G) uint64 {
 	w := x.g(n)
 	next := x.following(n)
@@ -411,10 +418,12 @@ func (x *writing) goesOn(n steps.G) {
 
 // waitReasons are the runtime's reasons for waits that operations may begin with.
 var waitReasons = map[steps.Op]string{
-	steps.Lock: "sync.Mutex.Lock", steps.RLock: "sync.RWMutex.RLock", steps.Send: "chan send", steps.Receive: "chan receive", steps.Join: "sync.WaitGroup.Wait",
+	steps.Lock: "sync.Mutex.Lock", steps.RLock: "sync.RWMutex.RLock", steps.Send: "chan send",
+	steps.Receive: "chan receive", steps.Join: "sync.WaitGroup.Wait",
 }
 
-// waitsFor is the wait of a step: the one that was recorded, or that of an operation which did not wait then.
+// waitsFor is the wait of a step: the one that was recorded, or that of an operation which did not
+// wait then.
 func (x *writing) waitsFor(w *written, s *steps.Step) trace.Waits {
 	if s.Kind == steps.Take || s.Kind == steps.Delay {
 		return w.waits
@@ -436,7 +445,8 @@ func (t *threads) Pop() any {
 	return s
 }
 
-// anchors tell which time of a corrected run goes with one of the recorded run: that up to which goroutines had come by then.
+// anchors tell which time of a corrected run goes with one of the recorded run: that up to which
+// goroutines had come by then.
 type anchors struct {
 	wall trace.Time
 	list [4096]uint64

@@ -58,8 +58,8 @@ func deeds(t *testing.T, source trace.Source) map[trace.GoID][]string {
 	return list
 }
 
-// In a corrected trace each goroutine does what it did, in its order, and as many run as there are processors; only what it had not yet done when
-// the program ended is not there.
+// In a corrected trace each goroutine does what it did, in its order, and as many run as there are
+// processors; only what it had not yet done when the program ended is not there.
 func TestRandom(t *testing.T) {
 	t.Parallel()
 	for i := range uint64(tracetest.Cases(1000)) {

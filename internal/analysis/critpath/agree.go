@@ -29,17 +29,21 @@ func (b *builder) agree() *Agreement {
 	var all sums // of procedures: waits are nobody's work
 	for i := range r.Entries {
 		if s := &b.sums[i]; r.Entries[i].Kind == KindProc {
-			all.work, all.npt, all.self, all.weighted = all.work+s.work, all.npt+s.npt, all.self+s.self, all.weighted+s.weighted
+			all.work, all.npt, all.self, all.weighted = all.work+s.work, all.npt+s.npt, all.self+s.self,
+				all.weighted+s.weighted
 		}
 	}
-	if all.work == 0 || all.npt == 0 || all.self < workMatters*float64(r.T) || all.weighted < workMatters*float64(r.Replay) {
+	if all.work == 0 || all.npt == 0 || all.self < workMatters*float64(r.T) ||
+		all.weighted < workMatters*float64(r.Replay) {
 		return nil
 	}
 	a := &Agreement{Rows: []Ranks{}}
 	var list []Ranks
 	for i := range r.Entries {
 		if e, s := &r.Entries[i], &b.sums[i]; e.Kind == KindProc {
-			list = append(list, Ranks{Name: e.Name, Work: s.work / all.work, NPT: s.npt / all.npt, Path: s.self / all.self, Worth: s.weighted / all.weighted, OfRun: s.weighted / max(1, float64(r.Replay)), Estimated: s.guessed, entry: i})
+			list = append(list, Ranks{Name: e.Name, Work: s.work / all.work, NPT: s.npt / all.npt,
+				Path: s.self / all.self, Worth: s.weighted / all.weighted,
+				OfRun: s.weighted / max(1, float64(r.Replay)), Estimated: s.guessed, entry: i})
 		}
 	}
 	var works, worths []float64
@@ -47,13 +51,17 @@ func (b *builder) agree() *Agreement {
 		if max(x.Work, x.Worth) > rankedFrom {
 			works, worths = append(works, x.Work), append(worths, x.Worth)
 		}
-		if d := x.Work - x.Worth; max(d, -d) > apartFrom && b.lines[x.entry].of >= 0 && !b.r.IsSystem(trace.PointID(b.lines[x.entry].of)) {
+		if d := x.Work - x.Worth; max(d, -d) > apartFrom && b.lines[x.entry].of >= 0 &&
+			!b.r.IsSystem(trace.PointID(b.lines[x.entry].of)) {
 			a.Rows = append(a.Rows, x)
 		}
 	}
 	a.Tau = stats.Kendall(works, worths)
 	first := func(of func(Ranks) float64) map[int]bool {
-		slices.SortStableFunc(list, func(x, y Ranks) int { return cmp.Or(cmp.Compare(of(y), of(x)), cmp.Compare(x.Name, y.Name)) })
+		slices.SortStableFunc(list, func(x, y Ranks) int {
+			return cmp.Or(cmp.Compare(of(y), of(x)),
+				cmp.Compare(x.Name, y.Name))
+		})
 		top := map[int]bool{}
 		for _, x := range list[:min(topOf, len(list))] {
 			if of(x) > nothingOf {

@@ -85,10 +85,11 @@ type sums struct {
 	work, delays, npt float64 // on it or off it
 	doubt             map[replay.ContextID]dealt
 	marked            float64
-	guessed           bool    // samples told some of it, on the path or off it
-	most              float64 // ns for which a lock was held at most, if what was done meanwhile is an estimate; 0: it is not
-	slack             *[2]float64
-	in                map[trace.Frame]float64 // of waits: by the place that waits, of which only timers' have a line
+	guessed           bool // samples told some of it, on the path or off it
+	// ns for which a lock was held at most, if what was done meanwhile is an estimate; 0: it is not
+	most  float64
+	slack *[2]float64
+	in    map[trace.Frame]float64 // of waits: by the place that waits, of which only timers' have a line
 }
 
 // visit is where the path was in a goroutine, as far as it has gone back.
@@ -122,8 +123,8 @@ type dealt struct {
 	n         int
 }
 
-// line is what an entry is of: of a procedure or loop its point, of waits their cause, of a lock the point that has its name, of
-// goroutines their group.
+// line is what an entry is of: of a procedure or loop its point, of waits their cause, of a lock
+// the point that has its name, of goroutines their group.
 type line struct {
 	kind string
 	of   int64

@@ -29,8 +29,10 @@ func New(p *steps.Program, o Options) *Result {
 	if predict.Settle(p, recorded) {
 		run, policy = sim.SimulateWeighed(p, options)
 	}
-	b := &builder{p: p, r: p.R, run: run, options: sim.Options{Procs: procs, Policy: policy}, entries: entries{index: map[line]int{}}}
-	b.res = &Result{Version: Version, Procs: procs, Policy: string(policy), Replay: round(run.T), Events: p.R.Events, Operations: p.Operations, Off: p.OffCPU, Remarks: p.Remarks.Copy()}
+	b := &builder{p: p, r: p.R, run: run, options: sim.Options{Procs: procs, Policy: policy},
+		entries: entries{index: map[line]int{}}}
+	b.res = &Result{Version: Version, Procs: procs, Policy: string(policy), Replay: round(run.T), Events: p.R.Events,
+		Operations: p.Operations, Off: p.OffCPU, Remarks: p.Remarks.Copy()}
 	if b.res.Run = run; policy != o.Policy {
 		b.res.Remarks.Note("if goroutines shared the processors evenly, the smallest change of this run would grow without bound: the computed run is one in which each keeps its processor until it waits (fifo)")
 	}
@@ -110,7 +112,8 @@ func (b *builder) finish() {
 			e.Self = round(exact) - upTo
 			upTo += e.Self
 		}
-		e.Inclusive, e.Work, e.NPT, e.Other, e.Tail = round(s.within), round(s.work), round(s.npt), round(s.other), round(s.tail)
+		e.Inclusive, e.Work, e.NPT, e.Other, e.Tail = round(s.within), round(s.work), round(s.npt), round(s.other),
+			round(s.tail)
 		e.In = waitedIn(s.in)
 		if e.Kind == KindSync {
 			e.Delays, e.Held = round(s.delays), round(s.most)
@@ -129,26 +132,29 @@ func (b *builder) finish() {
 		}
 	}
 	slices.SortStableFunc(r.Entries, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(max(b.Weighted, b.Self), max(a.Weighted, a.Self)), cmp.Compare(b.WeightedInclusive, a.WeightedInclusive), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(max(b.Weighted, b.Self), max(a.Weighted, a.Self)),
+			cmp.Compare(b.WeightedInclusive, a.WeightedInclusive), cmp.Compare(a.ID, b.ID))
 	})
 }
 
 // NewRequests lists the requests of a program, those first that took most time in all.
 func NewRequests(p *steps.Program) *Result {
-	r := &Result{Version: Version, T: int64(p.End), Procs: p.Procs, Events: p.R.Events, Operations: p.Operations, Path: []Piece{}, Entries: []Entry{}, Remarks: p.Remarks.Copy()}
+	r := &Result{Version: Version, T: int64(p.End), Procs: p.Procs, Events: p.R.Events, Operations: p.Operations,
+		Path: []Piece{}, Entries: []Entry{}, Remarks: p.Remarks.Copy()}
 	if r.Requests = requests(p); len(r.Requests) == 0 {
 		r.Remarks.Note("found no requests: neither regions or tasks of runtime/trace, nor labels of runtime/pprof, nor traced calls of handlers of net/http or grpc, nor tests")
 	}
 	for _, q := range r.Requests {
 		if more := p.Untold(q.proc); more > 1.001 {
-			r.Remarks.Note("%s: %d of about %.0f calls were traced, the others only counted", q.Name, q.Count, float64(q.Count)*more)
+			r.Remarks.Note("%s: %d of about %.0f calls were traced, the others only counted", q.Name, q.Count,
+				float64(q.Count)*more)
 		}
 	}
 	return r
 }
 
-// NewRequest finds the paths of all requests of a name, as [names.Find] has it, and adds them up. A request's path never leaves its time: what it waited for
-// before it began is not its own.
+// NewRequest finds the paths of all requests of a name, as [names.Find] has it, and adds them up. A
+// request's path never leaves its time: what it waited for before it began is not its own.
 func NewRequest(p *steps.Program, name string) (*Result, error) {
 	name, err := p.RequestNamed(name)
 	if err != nil {

@@ -70,7 +70,8 @@ func expect(t *testing.T, what string, got, want map[string]float64) {
 	}
 }
 
-// W1, and V2 to V4: the path on three processors, weights on two, and both on one; whatever the run was recorded on.
+// W1, and V2 to V4: the path on three processors, weights on two, and both on one; whatever the run
+// was recorded on.
 func TestFigure4(t *testing.T) {
 	t.Parallel()
 	path := map[string]float64{"main.a": 2, "main.b": 4, "main.e": 2, "main.f": 3}
@@ -91,20 +92,25 @@ func TestFigure4(t *testing.T) {
 		r = critpath.New(p, critpath.Options{Max: true, Policy: sim.List})
 		expect(t, "path on as many as goroutines", self(r, onPath), path)
 	}
-	expect(t, "path as it was, on three", self(critpath.New(recorded(t, 3, figure4()), critpath.Options{AsRun: true}), onPath), path)
-	expect(t, "path as it was, on one", self(critpath.New(recorded(t, 1, figure4()), critpath.Options{AsRun: true}), onPath), one)
+	expect(t, "path as it was, on three", self(critpath.New(recorded(t, 3, figure4()), critpath.Options{AsRun: true}),
+		onPath), path)
+	expect(t, "path as it was, on one", self(critpath.New(recorded(t, 1, figure4()), critpath.Options{AsRun: true}),
+		onPath), one)
 }
 
-// A balanced fan-out gains nothing if one of its procedures becomes shorter, since all the others are as long; together they do.
+// A balanced fan-out gains nothing if one of its procedures becomes shorter, since all the others
+// are as long; together they do.
 func TestTies(t *testing.T) {
 	t.Parallel()
 	var threads []tracetest.Thread
 	for i := range 3 {
-		threads = append(threads, tracetest.Thread{Name: "main.worker", Ops: []tracetest.Op{tracetest.Do(fmt.Sprint("main.w", i), 5*ms)}})
+		threads = append(threads, tracetest.Thread{Name: "main.worker",
+			Ops: []tracetest.Op{tracetest.Do(fmt.Sprint("main.w", i), 5*ms)}})
 	}
 	r := critpath.New(recorded(t, 3, threads), critpath.Options{Procs: 3, Policy: sim.Sharing})
 	for i := range r.Entries {
-		if e := &r.Entries[i]; e.Kind == critpath.KindProc && e.Work > 0 && (e.Weighted != 0 || e.WeightedRight != 5*ms) {
+		if e := &r.Entries[i]; e.Kind == critpath.KindProc && e.Work > 0 &&
+			(e.Weighted != 0 || e.WeightedRight != 5*ms) {
 			t.Errorf("%s is worth %d and %d, expected 0 and 5 ms", e.Name, e.Weighted, e.WeightedRight)
 		}
 	}
@@ -122,12 +128,14 @@ func TestHeld(t *testing.T) {
 	for range 4 {
 		var ops []tracetest.Op
 		for range 20 {
-			ops = append(ops, tracetest.Do("main.outside", ms), tracetest.Lock("main.mu"), tracetest.Do("main.inside", ms), tracetest.Unlock("main.mu"))
+			ops = append(ops, tracetest.Do("main.outside", ms), tracetest.Lock("main.mu"),
+				tracetest.Do("main.inside", ms), tracetest.Unlock("main.mu"))
 		}
 		threads = append(threads, tracetest.Thread{Name: "main.worker", Ops: ops})
 	}
 	r := critpath.New(recorded(t, 1, threads), critpath.Options{Procs: 4, Policy: sim.Sharing})
-	for kind, want := range map[string][3]int64{critpath.KindSync: {80, 80, 80}, critpath.KindGoroutine: {81, 81, 160}} {
+	for kind, want := range map[string][3]int64{critpath.KindSync: {80, 80, 80},
+		critpath.KindGoroutine: {81, 81, 160}} {
 		found := false
 		for i := range r.Entries {
 			if e := &r.Entries[i]; e.Kind == kind && e.Work > 0 {
@@ -143,7 +151,8 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestSleepUnderLock: who sleeps, or waits for the network, keeps its locks meanwhile. That time is the lock's too, on the path and in changes of the hold.
+// TestSleepUnderLock: who sleeps, or waits for the network, keeps its locks meanwhile. That time is
+// the lock's too, on the path and in changes of the hold.
 func TestSleepUnderLock(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2)
@@ -174,7 +183,8 @@ func TestSleepUnderLock(t *testing.T) {
 	for i := range r.Entries {
 		if e := &r.Entries[i]; e.Kind == critpath.KindSync {
 			found = true
-			if got, want := [5]int64{e.Self / ms, e.Weighted / ms, e.Work / ms, e.Delays / ms, e.Waited / ms}, [5]int64{8, 8, 4, 4, 6}; got != want {
+			if got, want := [5]int64{e.Self / ms, e.Weighted / ms, e.Work / ms, e.Delays / ms, e.Waited / ms},
+				[5]int64{8, 8, 4, 4, 6}; got != want {
 				t.Errorf("found %v ms on the path, worth, worked, slept and waited for, expected %v", got, want)
 			}
 		}
@@ -186,7 +196,8 @@ func TestSleepUnderLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := predict.New(p, predict.Ask{Procs: []int{2}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{w}}); a.WhatIf[0].T != 6*ms {
+	if a := predict.New(p, predict.Ask{Procs: []int{2}, Policy: sim.Sharing,
+		WhatIf: []predict.WhatIf{w}}); a.WhatIf[0].T != 6*ms {
 		t.Errorf("with half the hold it takes %d ns, expected %d", a.WhatIf[0].T, 6*ms)
 	}
 }
@@ -207,7 +218,8 @@ func TestPartition(t *testing.T) {
 		for _, told := range p.Told {
 			ends += len(told)
 		}
-		for _, o := range []critpath.Options{{AsRun: true, Policy: sim.Sharing}, {Procs: 2, Policy: sim.Sharing}, {Procs: 1, Policy: sim.List}, {Procs: 2, Policy: sim.Go}} {
+		for _, o := range []critpath.Options{{AsRun: true, Policy: sim.Sharing}, {Procs: 2, Policy: sim.Sharing},
+			{Procs: 1, Policy: sim.List}, {Procs: 2, Policy: sim.Go}} {
 			res := critpath.New(p, o)
 			self, worth := int64(0), int64(0)
 			for k := range res.Entries {
@@ -222,12 +234,14 @@ func TestPartition(t *testing.T) {
 			at := int64(0)
 			for _, piece := range res.Path {
 				if piece.From != at || piece.To < at {
-					t.Fatalf("program %d, %+v: a piece of the path is from %d to %d, expected one from %d on", i, o, piece.From, piece.To, at)
+					t.Fatalf("program %d, %+v: a piece of the path is from %d to %d, expected one from %d on", i, o,
+						piece.From, piece.To, at)
 				}
 				at = piece.To
 			}
 			if self != res.T || at != res.T {
-				t.Fatalf("program %d, %+v: self times add up to %d, the path ends at %d, expected %d", i, o, self, at, res.T)
+				t.Fatalf("program %d, %+v: self times add up to %d, the path ends at %d, expected %d", i, o, self, at,
+					res.T)
 			}
 			if o.AsRun && res.T != int64(p.End) {
 				t.Fatalf("program %d: the run takes %d, expected %d", i, res.T, p.End)
@@ -239,8 +253,9 @@ func TestPartition(t *testing.T) {
 	}
 }
 
-// TestRequests: a request that waits for a lock has on its path what the holder did since the request began, for another one: nothing
-// that itself did before it waited could have been shorter with any effect.
+// TestRequests: a request that waits for a lock has on its path what the holder did since the
+// request began, for another one: nothing that itself did before it waited could have been shorter
+// with any effect.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2)
@@ -282,7 +297,8 @@ func TestRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, "path of the request", self(r, onPath), map[string]float64{"main.inside": 9, "main.answer": 4})
-	expect(t, "by others", self(r, func(e *critpath.Entry) int64 { return e.Other }), map[string]float64{"main.inside": 9})
+	expect(t, "by others", self(r, func(e *critpath.Entry) int64 { return e.Other }),
+		map[string]float64{"main.inside": 9})
 	if q := r.Requests; len(q) != 1 || q[0].Count != 1 || q[0].Total != 13*ms || q[0].P50 != 13*ms {
 		t.Errorf("found %+v, expected one request of 13 ms", q)
 	}
@@ -353,8 +369,8 @@ func TestCircle(t *testing.T) {
 	}
 }
 
-// TestTimer: a goroutine that a timer starts begins when the timer is over, counted from where it was set: if what came before becomes shorter, so does
-// the run.
+// TestTimer: a goroutine that a timer starts begins when the timer is over, counted from where it
+// was set: if what came before becomes shorter, so does the run.
 func TestTimer(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2)
@@ -387,12 +403,14 @@ func TestTimer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := predict.New(p, predict.Ask{Procs: []int{2}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{half}}).WhatIf[0]; w.T != 10*ms {
+	if w := predict.New(p, predict.Ask{Procs: []int{2}, Policy: sim.Sharing,
+		WhatIf: []predict.WhatIf{half}}).WhatIf[0]; w.T != 10*ms {
 		t.Errorf("with half of the preparation it takes %d, expected 10 ms", w.T)
 	}
 }
 
-// TestProcessors: who waited for a processor was released by who left that one, not by who left another one later.
+// TestProcessors: who waited for a processor was released by who left that one, not by who left
+// another one later.
 func TestProcessors(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2)
@@ -418,7 +436,8 @@ func TestProcessors(t *testing.T) {
 	expect(t, "path", self(r, onPath), map[string]float64{"main.first": 5, "[wake-up]": 0.002, "main.last": 3.998})
 }
 
-// TestTasks: a task's path goes through goroutines, and one with labels is a request while it has them, within one with fewer.
+// TestTasks: a task's path goes through goroutines, and one with labels is a request while it has
+// them, within one with fewer.
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2)
@@ -456,17 +475,20 @@ func TestTasks(t *testing.T) {
 	for _, q := range critpath.NewRequests(p).Requests {
 		got[fmt.Sprint(q.Kind, " ", q.Name, " ", q.Count)] = q.Total / ms
 	}
-	if want := map[string]int64{"task order 1": 8, "labels user=1 1": 4, "labels a=2,user=1 1": 1}; fmt.Sprint(got) != fmt.Sprint(want) {
+	if want := map[string]int64{"task order 1": 8, "labels user=1 1": 4,
+		"labels a=2,user=1 1": 1}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("found %v, expected %v", got, want)
 	}
 	r, err := critpath.NewRequest(p, "order")
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, "path of the task", self(r, onPath), map[string]float64{"main.ask": 2, "[no procedure]": 2, "main.answer": 4})
+	expect(t, "path of the task", self(r, onPath),
+		map[string]float64{"main.ask": 2, "[no procedure]": 2, "main.answer": 4})
 }
 
-// TestBenchmark: a benchmark's requests are the iterations of its own loop, not those of a loop within.
+// TestBenchmark: a benchmark's requests are the iterations of its own loop, not those of a loop
+// within.
 func TestBenchmark(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2)
@@ -487,12 +509,14 @@ func TestBenchmark(t *testing.T) {
 	b.Unpark(g, main)
 	b.End(g)
 	b.Start(main, 0)
-	if q := critpath.NewRequests(program(t, b.Trace())).Requests; len(q) != 1 || q[0].Count != 100 || q[0].Total != 10*ms || q[0].P50 != ms/10 {
+	if q := critpath.NewRequests(program(t, b.Trace())).Requests; len(q) != 1 || q[0].Count != 100 ||
+		q[0].Total != 10*ms || q[0].P50 != ms/10 {
 		t.Errorf("found %+v, expected 100 iterations of 0.1 ms", q)
 	}
 }
 
-// TestTold: a goroutine that works until it is told to end determines nothing, whatever it did, and whoever waits for it then.
+// TestTold: a goroutine that works until it is told to end determines nothing, whatever it did, and
+// whoever waits for it then.
 func TestTold(t *testing.T) {
 	t.Parallel()
 	for _, polls := range []bool{true, false} {
@@ -533,7 +557,8 @@ func TestTold(t *testing.T) {
 				expect(t, string(policy)+": worth", self(r, weighted), want)
 			}
 		}
-		for change, shorter := range map[string]float64{"main.parse=-50%": 50, "main.parse=+50%": -50, "main.index=-50%": 0.5} {
+		for change, shorter := range map[string]float64{"main.parse=-50%": 50, "main.parse=+50%": -50,
+			"main.index=-50%": 0.5} {
 			if !polls {
 				continue
 			}
@@ -552,13 +577,15 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// TestNearer: where evenly shared processors do not explain how long a run took, the policy that does is named.
+// TestNearer: where evenly shared processors do not explain how long a run took, the policy that
+// does is named.
 func TestNearer(t *testing.T) {
 	t.Parallel()
 	do := func(name string, units int64) []tracetest.Op {
 		return []tracetest.Op{tracetest.Do("main."+name, units*ms)}
 	}
-	threads := []tracetest.Thread{{Name: "main.t1", Ops: do("a", 9)}, {Name: "main.t2", Ops: do("b", 5)}, {Name: "main.t3", Ops: do("c", 4)}}
+	threads := []tracetest.Thread{{Name: "main.t1", Ops: do("a", 9)}, {Name: "main.t2", Ops: do("b", 5)},
+		{Name: "main.t3", Ops: do("c", 4)}}
 	p := recorded(t, 2, threads) // 9 ms in order, shared evenly 4.5 longer than that for a
 	r := critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing})
 	if n := r.Nearer; n == nil || n.Policy != sim.List || n.T != r.T {
@@ -569,8 +596,8 @@ func TestNearer(t *testing.T) {
 	}
 }
 
-// TestPlaceOfTimer: a timer that starts a goroutine is at the call that set it. Where several calls may have, no line is said, least of all the procedure's
-// first one.
+// TestPlaceOfTimer: a timer that starts a goroutine is at the call that set it. Where several calls
+// may have, no line is said, least of all the procedure's first one.
 func TestPlaceOfTimer(t *testing.T) {
 	t.Parallel()
 	for calls := range 3 {
@@ -614,8 +641,9 @@ func TestPlaceOfTimer(t *testing.T) {
 	}
 }
 
-// TestTakenByTimer: what a timer began took the processor from a goroutine that could go on. That much of its work is on the path, and the path stays with
-// the goroutine: had the timer come sooner, it would not have gained more.
+// TestTakenByTimer: what a timer began took the processor from a goroutine that could go on. That
+// much of its work is on the path, and the path stays with the goroutine: had the timer come
+// sooner, it would not have gained more.
 func TestTakenByTimer(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(1)
@@ -638,7 +666,8 @@ func TestTakenByTimer(t *testing.T) {
 	expect(t, "path", self(r, onPath), map[string]float64{"main.work": 11, "main.tick": 1})
 }
 
-// TestTicks: who waits for a lock that a helper has, which a ticker wakes every 20 ms until it is told to end, waits for what that does. When it was woken decides nothing.
+// TestTicks: who waits for a lock that a helper has, which a ticker wakes every 20 ms until it is
+// told to end, waits for what that does. When it was woken decides nothing.
 func TestTicks(t *testing.T) {
 	t.Parallel()
 	for name, stops := range map[string]bool{"told": true, "never": false} {
@@ -694,10 +723,13 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestHeldAtMost: what the trace has between two operations on a lock, of which most were only counted, is not all done under it.
+// TestHeldAtMost: what the trace has between two operations on a lock, of which most were only
+// counted, is not all done under it.
 func TestHeldAtMost(t *testing.T) {
 	t.Parallel()
-	threads := []tracetest.Thread{{Name: "main.worker", Ops: []tracetest.Op{tracetest.Lock("main.mu"), tracetest.Do("main.inside", 80*ms), tracetest.Unlock("main.mu")}}}
+	threads := []tracetest.Thread{{Name: "main.worker",
+		Ops: []tracetest.Op{tracetest.Lock("main.mu"), tracetest.Do("main.inside", 80*ms),
+			tracetest.Unlock("main.mu")}}}
 	for _, c := range []struct{ hold, most, want, held int64 }{{10, 12, 10, 12}, {70, 90, 80, 0}} {
 		p := recorded(t, 1, threads)
 		list := []predict.Held{{Name: "main.mu", Hold: c.hold * ms, Most: c.most * ms}}
@@ -715,15 +747,17 @@ func TestHeldAtMost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := predict.New(p, predict.Ask{Procs: []int{1}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{w}, Held: list}).WhatIf[0]
+		x := predict.New(p, predict.Ask{Procs: []int{1}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{w},
+			Held: list}).WhatIf[0]
 		if !found || (x.Unknown != "") != (c.held > 0) {
 			t.Errorf("held for %d ms at most: a change of the hold is %+v", c.most, x)
 		}
 	}
 }
 
-// TestPlacesOfWaits: a wait without a stack is where the work before it ended, unless that calls procedures whose calls have no events. A goroutine that has
-// done nothing has not waited in the procedure that started it.
+// TestPlacesOfWaits: a wait without a stack is where the work before it ended, unless that calls
+// procedures whose calls have no events. A goroutine that has done nothing has not waited in the
+// procedure that started it.
 func TestPlacesOfWaits(t *testing.T) {
 	t.Parallel()
 	for name, calls := range map[string]bool{"main.session": false, "": true} {

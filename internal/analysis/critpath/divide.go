@@ -37,7 +37,8 @@ func (b *builder) portion(s steps.Share) portion {
 	return p
 }
 
-// tell notes what samples tell of a context: all but that all of its work is its own procedure's, where they found nothing else.
+// tell notes what samples tell of a context: all but that all of its work is its own procedure's,
+// where they found nothing else.
 func (b *builder) tell(c replay.ContextID, portions []portion) {
 	told, own := map[int]float64{}, b.entry(line{KindProc, int64(b.r.Contexts.Node(c).Proc)})
 	for k := range portions {

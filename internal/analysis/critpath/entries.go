@@ -67,7 +67,8 @@ func (b *builder) named(l line) Entry {
 		return Entry{ID: noProcedure, Kind: KindProc, Name: "[no procedure]"}
 	}
 	p := &t.Points[l.of]
-	e := Entry{ID: fmt.Sprintf("%016x", p.ID), Kind: l.kind, Name: t.NameOf(trace.PointID(l.of)), File: p.File, Line: p.Line}
+	e := Entry{ID: fmt.Sprintf("%016x", p.ID), Kind: l.kind, Name: t.NameOf(trace.PointID(l.of)), File: p.File,
+		Line: p.Line}
 	if b.r.IsSystem(trace.PointID(l.of)) {
 		e.ID = p.Name
 	}
@@ -85,7 +86,8 @@ func (b *builder) seen(c replay.ContextID) []int {
 	node := b.r.Contexts.Node(c)
 	views := []int{}
 	for set := node.Set; set != 0; set = b.r.Sets.Parent(set) {
-		if p := b.r.Sets.Last(set).Point(); p >= 0 && int(p) < len(b.r.T.Points) && b.r.T.Points[p].Kind == spec.PointLoop {
+		if p := b.r.Sets.Last(set).Point(); p >= 0 && int(p) < len(b.r.T.Points) &&
+			b.r.T.Points[p].Kind == spec.PointLoop {
 			views = append(views, b.entry(line{KindLoop, int64(p)}))
 		}
 	}

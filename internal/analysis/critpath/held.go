@@ -8,8 +8,10 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// Of a lock whose operations are mostly counted some begin a hold in the trace, and those that would end it do not: the next one that is seen ends it, much later. Profiles
-// estimate from those that are known how long it was held, all together. What is more than that was not done under the lock.
+// Of a lock whose operations are mostly counted some begin a hold in the trace, and those that
+// would end it do not: the next one that is seen ends it, much later. Profiles estimate from those
+// that are known how long it was held, all together. What is more than that was not done under the
+// lock.
 
 // limit makes what was done under locks no more than that.
 func (b *builder) limit(held []predict.Held) {
@@ -30,7 +32,8 @@ func (b *builder) limit(held []predict.Held) {
 			continue
 		}
 		share := float64(held[at].Hold) / all
-		for _, ns := range []*float64{&s.self, &s.within, &s.other, &s.tail, &s.weighted, &s.right, &s.inclusive, &s.work, &s.delays} {
+		for _, ns := range []*float64{&s.self, &s.within, &s.other, &s.tail, &s.weighted, &s.right, &s.inclusive,
+			&s.work, &s.delays} {
 			*ns = min(*ns*share, most)
 		}
 		s.most = most

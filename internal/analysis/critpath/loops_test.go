@@ -8,8 +8,8 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// A loop has the work that samples found in it, in activations that were only counted, too, and is an estimate then. One
-// that no sample tells of says that it is only known in part.
+// A loop has the work that samples found in it, in activations that were only counted, too, and is
+// an estimate then. One that no sample tells of says that it is only known in part.
 func TestLoopsOfCountedCalls(t *testing.T) {
 	b := tracetest.New(1).Samples(1e4, 1, func(name string) bool { return name == "main.f" || name == "main.f-loop" })
 	main, f, in := b.Proc("main.main"), b.Proc("main.f"), b.Loop("main.f-loop", false)
@@ -41,7 +41,8 @@ func TestLoopsOfCountedCalls(t *testing.T) {
 	if e == nil || !e.Estimated || e.Interval == nil || e.Interval[0] > 9*ms || e.Interval[1] < 9*ms {
 		t.Fatalf("found %+v, expected about 9 ms, estimated", e)
 	}
-	for what, ns := range map[string]int64{"self": e.Self, "inclusive": e.Inclusive, "work": e.Work, "worth": e.Weighted} {
+	for what, ns := range map[string]int64{"self": e.Self, "inclusive": e.Inclusive, "work": e.Work,
+		"worth": e.Weighted} {
 		if ns < 8.5*ms || ns > 9.5*ms {
 			t.Errorf("%s is %d ns, expected 9 ms", what, ns)
 		}

@@ -9,7 +9,8 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// piece adds a stretch of the path, whose work was done in several contexts: in which order is not known any more.
+// piece adds a stretch of the path, whose work was done in several contexts: in which order is not
+// known any more.
 func (b *builder) piece(s stretch, g steps.G) {
 	id := trace.GoID(0)
 	if s.step != 0 {
@@ -53,8 +54,9 @@ func (b *builder) waitsIn(i int, s stretch, g steps.G) {
 	b.sums[i].in[at] += float64(s.to - s.from)
 }
 
-// waitsAt is where a goroutine waited: in the stack of the wait, or where its work before it ended. If that calls procedures whose calls have no
-// events, it may have been one of these, and the place is not known.
+// waitsAt is where a goroutine waited: in the stack of the wait, or where its work before it ended.
+// If that calls procedures whose calls have no events, it may have been one of these, and the place
+// is not known.
 func (b *builder) waitsAt(s stretch, g steps.G) (at trace.Frame) {
 	if s.cause == steps.Timer {
 		if at = b.p.SleptAt(s.step); at.Line == 0 && b.hides[b.p.Step(s.step).Point()] {
@@ -81,12 +83,14 @@ func waitedIn(in map[trace.Frame]float64) (list []WaitedIn) {
 		list = append(list, WaitedIn{f.Function, f.File, f.Line, round(ns)})
 	}
 	slices.SortFunc(list, func(x, y WaitedIn) int {
-		return cmp.Or(cmp.Compare(y.Self, x.Self), cmp.Compare(x.Name, y.Name), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line))
+		return cmp.Or(cmp.Compare(y.Self, x.Self), cmp.Compare(x.Name, y.Name), cmp.Compare(x.File, y.File),
+			cmp.Compare(x.Line, y.Line))
 	})
 	return list[:min(mostIn, len(list))]
 }
 
-// parts are those of a step's work. A goroutine that goes on until it is told to end may do so in a step in which it had done nothing.
+// parts are those of a step's work. A goroutine that goes on until it is told to end may do so in a
+// step in which it had done nothing.
 func (b *builder) parts(step steps.StepID) []steps.Part {
 	parts := b.p.PartsOf(step)
 	if len(parts) == 0 && b.told[step] > 0 {
@@ -95,7 +99,8 @@ func (b *builder) parts(step steps.StepID) []steps.Part {
 	return parts
 }
 
-// inHolds adds a stretch of the path to the locks and regions that its goroutine was in. Who waits for something keeps its locks meanwhile.
+// inHolds adds a stretch of the path to the locks and regions that its goroutine was in. Who waits
+// for something keeps its locks meanwhile.
 func (b *builder) inHolds(s stretch) {
 	for _, i := range b.holds.under(s.step) {
 		b.onPath(i, float64(s.to-s.from))
@@ -190,7 +195,8 @@ func (b *builder) weights() {
 			add(b.entry(b.delayOf(step)), length*weight)
 			return
 		}
-		share := weight * length / float64(max(b.p.Step(step).Work, 1)) // under Go's scheduler work may be in several pieces
+		// under Go's scheduler work may be in several pieces
+		share := weight * length / float64(max(b.p.Step(step).Work, 1))
 		for _, part := range b.parts(step) {
 			ns := float64(part.Ns) * share
 			for _, p := range b.portions(part.Context) {

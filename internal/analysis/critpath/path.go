@@ -7,7 +7,8 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// followsTick reports whether what a goroutine does in a step follows from such a wait. left: its own wait is not meant.
+// followsTick reports whether what a goroutine does in a step follows from such a wait. left: its
+// own wait is not meant.
 func (w *walker) followsTick(id steps.StepID, left bool) bool {
 	if w.ticked == nil {
 		return false
@@ -18,8 +19,8 @@ func (w *walker) followsTick(id steps.StepID, left bool) bool {
 	return w.ticked[id]
 }
 
-// leaver returns where a goroutine left the processor that a step waited for, 0 if that was idle since the wait began. Where the trace tells of no
-// processors, it is who last left any.
+// leaver returns where a goroutine left the processor that a step waited for, 0 if that was idle
+// since the wait began. Where the trace tells of no processors, it is who last left any.
 func (w *walker) leaver(id steps.StepID, since trace.Time) leave {
 	s := w.p.Step(id)
 	left := w.left[s.Proc]
@@ -49,7 +50,8 @@ func (w *walker) last() (id steps.StepID) {
 	return id
 }
 
-// walk calls f for the pieces of the path, the last one first. Together they are the time from 0 to the end.
+// walk calls f for the pieces of the path, the last one first. Together they are the time from 0 to
+// the end.
 func (w *walker) walk(f func(stretch)) {
 	at := w.p.End
 	id := w.last()
@@ -61,10 +63,11 @@ func (w *walker) walk(f func(stretch)) {
 	w.back(id, at, 0, f)
 }
 
-// back walks from the end of a step, which was at a time, to a time before. What is before a goroutine that nobody is known to have
-// started is nobody's.
+// back walks from the end of a step, which was at a time, to a time before. What is before a
+// goroutine that nobody is known to have started is nobody's.
 func (w *walker) back(id steps.StepID, end, begin trace.Time, f func(stretch)) {
-	// Who waits for what a helper does with a tick waits for that since then. When the tick came decides nothing before: there the path goes on with who waits.
+	// Who waits for what a helper does with a tick waits for that since then. When the tick came
+	// decides nothing before: there the path goes on with who waits.
 	waits, floor := steps.StepID(0), begin
 	add := func(s stretch) {
 		if s.from = max(s.from, floor); s.from < s.to {
@@ -73,10 +76,11 @@ func (w *walker) back(id steps.StepID, end, begin trace.Time, f func(stretch)) {
 		end = min(end, s.from)
 	}
 	stopped := false // the step's wait is not on the path
-	// Where the path left each goroutine: it never comes back to what is behind that. Times of damaged files, and of
-	// events that happened together, would let it go round for ever.
+	// Where the path left each goroutine: it never comes back to what is behind that. Times of
+	// damaged files, and of events that happened together, would let it go round for ever.
 	gone := map[steps.G]uint64{}
-	// goes reports whether it may go to a step: to the end of its wait, or of its work, and so to where the wait began.
+	// goes reports whether it may go to a step: to the end of its wait, or of its work, and so to
+	// where the wait began.
 	goes := func(to steps.StepID, left bool) bool {
 		at, ok := gone[w.owner[to]]
 		return !ok || place(to, left) < at
@@ -94,8 +98,9 @@ func (w *walker) back(id steps.StepID, end, begin trace.Time, f func(stretch)) {
 			piece, by, left := w.released(id, worked)
 			add(piece)
 			if since, ok := w.byTimer(by, left); ok {
-				// Without what a timer began there this goroutine would have had the processor from when it could run. No more than
-				// that is lost, so that the path does not go on to the timer.
+				// Without what a timer began there this goroutine would have had the processor from
+				// when it could run. No more than that is lost, so that the path does not go on to
+				// the timer.
 				since = max(since, worked)
 				for x := by; x != 0 && end > since; x = w.before[x] {
 					done := w.begin(x) + trace.Time(w.p.Step(x).Work)
@@ -130,7 +135,8 @@ func (w *walker) back(id steps.StepID, end, begin trace.Time, f func(stretch)) {
 	add(stretch{begin, end, 0, true, steps.Unknown})
 }
 
-// byTimer returns since when a goroutine had the processor that it left at the end of a step's work, and whether a timer let it run.
+// byTimer returns since when a goroutine had the processor that it left at the end of a step's
+// work, and whether a timer let it run.
 func (w *walker) byTimer(id steps.StepID, left bool) (since trace.Time, ok bool) {
 	for since = -1; left && w.before[id] != 0; {
 		at := w.begin(id)
@@ -147,7 +153,8 @@ func (w *walker) byTimer(id steps.StepID, left bool) (since trace.Time, ok bool)
 	return 0, false
 }
 
-// place is one in a goroutine, in its order: where the work of a step ended, and behind that where its wait did.
+// place is one in a goroutine, in its order: where the work of a step ended, and behind that where
+// its wait did.
 func place(id steps.StepID, worked bool) uint64 {
 	if worked {
 		return 2 * uint64(id)
@@ -155,12 +162,14 @@ func place(id steps.StepID, worked bool) uint64 {
 	return 2*uint64(id) + 1
 }
 
-// released returns the piece of the path that the wait of a step is, and the step that ended the wait, 0 if the path goes on
-// with the work before. left: that step left a processor, and its own wait is not on the path.
+// released returns the piece of the path that the wait of a step is, and the step that ended the
+// wait, 0 if the path goes on with the work before. left: that step left a processor, and its own
+// wait is not on the path.
 func (w *walker) released(id steps.StepID, worked trace.Time) (piece stretch, by steps.StepID, left bool) {
 	s := w.p.Step(id)
 	switch {
-	case s.Until != 0 && w.p.Gs[w.owner[id]].Told == id && w.gives[s.Until] != 0: // what it did until it was told determines nothing
+	// what it did until it was told determines nothing
+	case s.Until != 0 && w.p.Gs[w.owner[id]].Told == id && w.gives[s.Until] != 0:
 		by = w.gives[s.Until]
 		return stretch{w.p.Step(by).At, s.At, id, true, steps.WakeUp}, by, false
 	case s.Kind == steps.Take && s.Token() != 0 && w.gives[s.Token()] != 0:
@@ -174,7 +183,8 @@ func (w *walker) released(id steps.StepID, worked trace.Time) (piece stretch, by
 		}
 		return stretch{worked, s.At, id, true, steps.WakeUp}, 0, false
 	case s.Kind == steps.Delay && w.p.Gs[w.owner[id]].System && s.Cause() == steps.Unknown:
-		// The collector's workers run when the scheduler has a processor for them. Nobody wakes them.
+		// The collector's workers run when the scheduler has a processor for them. Nobody wakes
+		// them.
 		if l := w.leaver(id, worked); l.step != 0 {
 			return stretch{l.at, s.At, id, true, steps.WakeUp}, l.step, true
 		}

@@ -49,7 +49,8 @@ func quantile(list []int64, q float64) int64 {
 // tailShare is the share of requests that are the slowest ones.
 const tailShare = 0.01
 
-// startedBy reports whether a goroutine is another one, or was started by it, however indirectly, since a time.
+// startedBy reports whether a goroutine is another one, or was started by it, however indirectly,
+// since a time.
 func startedBy(p *steps.Program, g, by steps.G, since trace.Time) bool {
 	for g != by {
 		if g < 0 || p.Gs[g].Created < since {

@@ -14,26 +14,29 @@ const Version = 1
 
 // Result is the path of a run, and what each part of the program is worth. Times are in ns.
 type Result struct {
-	Version    int             `json:"version"`
-	T          int64           `json:"t_ns"`      // of the run that the path is of
-	Replay     int64           `json:"replay_ns"` // of the computed run that weights are of
-	Procs      int             `json:"procs"`     // of that
-	Policy     string          `json:"policy"`
-	Events     int64           `json:"events"`
-	Operations int             `json:"operations"`  // on objects of synchronization
-	Untraced   int64           `json:"untraced_ns"` // of the path, about which the trace says nothing
-	Off        int64           `json:"off_ns"`      // running threads of the recorded run had no processor, all together
-	Path       []Piece         `json:"path"`        // all of it, or the longest pieces, in order
-	Entries    []Entry         `json:"entries"`
-	Requests   []Requests      `json:"requests,omitempty"` // of all names, those first that took most; or of the one that the result is of
-	Agreement  *Agreement      `json:"agreement,omitempty"`
-	Tied       bool            `json:"tied"`      // some weights differ with the direction of the change
-	Anomalies  int             `json:"anomalies"` // entries that make the run longer if they become shorter
-	Remarks    steps.Remarks   `json:"notes"`
-	Computed   bool            `json:"-"` // the path is that of the computed run
-	Crowds     []predict.Crowd `json:"-"` // what goroutines waited for longest, together
-	Nearer     *Nearer         `json:"-"` // nil: the computed run takes as long as the recorded one, or no policy tells better
-	Run        *sim.Run        `json:"-"` // the computed one
+	Version    int    `json:"version"`
+	T          int64  `json:"t_ns"`      // of the run that the path is of
+	Replay     int64  `json:"replay_ns"` // of the computed run that weights are of
+	Procs      int    `json:"procs"`     // of that
+	Policy     string `json:"policy"`
+	Events     int64  `json:"events"`
+	Operations int    `json:"operations"`  // on objects of synchronization
+	Untraced   int64  `json:"untraced_ns"` // of the path, about which the trace says nothing
+	// running threads of the recorded run had no processor, all together
+	Off     int64   `json:"off_ns"`
+	Path    []Piece `json:"path"` // all of it, or the longest pieces, in order
+	Entries []Entry `json:"entries"`
+	// of all names, those first that took most; or of the one that the result is of
+	Requests  []Requests      `json:"requests,omitempty"`
+	Agreement *Agreement      `json:"agreement,omitempty"`
+	Tied      bool            `json:"tied"`      // some weights differ with the direction of the change
+	Anomalies int             `json:"anomalies"` // entries that make the run longer if they become shorter
+	Remarks   steps.Remarks   `json:"notes"`
+	Computed  bool            `json:"-"` // the path is that of the computed run
+	Crowds    []predict.Crowd `json:"-"` // what goroutines waited for longest, together
+	// nil: the computed run takes as long as the recorded one, or no policy tells better
+	Nearer *Nearer  `json:"-"`
+	Run    *sim.Run `json:"-"` // the computed one
 }
 
 // Nearer is a policy under which the computed run takes nearly as long as the recorded one.
@@ -51,8 +54,8 @@ type Piece struct {
 	Name string     `json:"name"`
 }
 
-// Entry is a procedure, or a kind of waits. Entries of these two kinds partition the run: their self times add up to it, and their
-// weights, if there are no ties, to the computed run.
+// Entry is a procedure, or a kind of waits. Entries of these two kinds partition the run: their
+// self times add up to it, and their weights, if there are no ties, to the computed run.
 type Entry struct {
 	ID   string `json:"id"`
 	Kind string `json:"kind"`
@@ -66,32 +69,39 @@ type Entry struct {
 	Inclusive   int64 `json:"inclusive_ns"` // likewise, with what it calls and starts
 	// Interval is that of Self, if samples divided it: 95 of 100 times it is right.
 	Interval *[2]int64 `json:"interval,omitempty"`
-	// Estimated: samples told some of its work. Least: of a loop, entries of it have no event, and no sample found them, so that its work may be more.
+	// Estimated: samples told some of its work. Least: of a loop, entries of it have no event, and
+	// no sample found them, so that its work may be more.
 	Estimated bool  `json:"estimated,omitempty"`
 	Least     bool  `json:"least,omitempty"`
-	NPT       int64 `json:"npt_ns"`              // its own, of the run as it was; of procedures
-	Work      int64 `json:"work_ns"`             // of processors, on the path and off it
-	Delays    int64 `json:"delays_ns,omitempty"` // sleeps and the like while it was held, on the path and off it; of locks
+	NPT       int64 `json:"npt_ns"`  // its own, of the run as it was; of procedures
+	Work      int64 `json:"work_ns"` // of processors, on the path and off it
+	// sleeps and the like while it was held, on the path and off it; of locks
+	Delays int64 `json:"delays_ns,omitempty"`
 
-	// What the run would become shorter by if the entry took no time, as far as that is told by its first moments: dT/dx of all that it
-	// does, times its length. Where it goes on at that rate depends on others: see what-if.
+	// What the run would become shorter by if the entry took no time, as far as that is told by its
+	// first moments: dT/dx of all that it does, times its length. Where it goes on at that rate
+	// depends on others: see what-if.
 	Weighted          int64 `json:"weighted_ns"`       // if it becomes shorter
 	WeightedRight     int64 `json:"weighted_right_ns"` // if it becomes longer
 	WeightedInclusive int64 `json:"weighted_incl_ns"`
 
 	Marked int64 `json:"marked_ns"` // work that VPPB's section 3.3 marks for so many processors
-	// Slack is by how much one piece of its work may become longer without making the run longer, on as many processors as goroutines: the least and the
-	// most of all pieces. null: it has none, or the run is too long to tell.
+	// Slack is by how much one piece of its work may become longer without making the run longer,
+	// on as many processors as goroutines: the least and the most of all pieces. null: it has none,
+	// or the run is too long to tell.
 	Slack *[2]int64 `json:"slack_ns"`
 
-	In []WaitedIn `json:"in,omitempty"` // of waits: the procedures that waited so on the path, longest first, mostIn of them
+	// of waits: the procedures that waited so on the path, longest first, mostIn of them
+	In []WaitedIn `json:"in,omitempty"`
 
-	// Held is how long a lock was held at most, if its times are estimates because not all of its operations were events.
+	// Held is how long a lock was held at most, if its times are estimates because not all of its
+	// operations were events.
 	Held int64 `json:"held_most_ns,omitempty"`
 
 	Waited int64 `json:"waited_ns,omitempty"` // goroutines waited for it, all together; of locks
 
-	// Of requests: what goroutines of others did on their paths, and what is on those of the slowest hundredth.
+	// Of requests: what goroutines of others did on their paths, and what is on those of the
+	// slowest hundredth.
 	Other int64 `json:"other_ns,omitempty"`
 	Tail  int64 `json:"tail_ns,omitempty"`
 }

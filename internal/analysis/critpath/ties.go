@@ -9,11 +9,13 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// Where things happen at exactly the same time it matters whether work becomes shorter or longer: of two goroutines that a third one
-// waits for, and that end together, neither gains anything by becoming shorter, and each costs by becoming longer. Then the
-// run is computed once more in each direction, with all work of the entry changed together.
+// Where things happen at exactly the same time it matters whether work becomes shorter or longer:
+// of two goroutines that a third one waits for, and that end together, neither gains anything by
+// becoming shorter, and each costs by becoming longer. Then the run is computed once more in each
+// direction, with all work of the entry changed together.
 
-// In a long run some events happen at one time by chance, and their order decides next to nothing: a few entries tell.
+// In a long run some events happen at one time by chance, and their order decides next to nothing:
+// a few entries tell.
 const (
 	mostTied  = 32    // entries
 	fewTied   = 3     // of those with most work, at which is seen whether ties matter,

@@ -31,7 +31,8 @@ func repeat(n int, o ...tracetest.Op) (all ops) {
 	return all
 }
 
-// TestWorkloads: T, the path and the weights of workloads for which they are formulas, in ms, whatever they were recorded on.
+// TestWorkloads: T, the path and the weights of workloads for which they are formulas, in ms,
+// whatever they were recorded on.
 func TestWorkloads(t *testing.T) {
 	t.Parallel()
 	wait, signal := tracetest.Wait, tracetest.Signal
@@ -44,7 +45,8 @@ func TestWorkloads(t *testing.T) {
 	convoy := func(n, rounds int, outside, inside float64) []tracetest.Thread { // W5
 		var all []ops
 		for range n {
-			all = append(all, repeat(rounds, do("outside", outside), tracetest.Lock("main.mu"), do("inside", inside), tracetest.Unlock("main.mu")))
+			all = append(all, repeat(rounds, do("outside", outside), tracetest.Lock("main.mu"), do("inside", inside),
+				tracetest.Unlock("main.mu")))
 		}
 		return threads(all...)
 	}
@@ -98,7 +100,8 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// V5: VPPB's Table 1. The path is all of it: a and b of one thread, c of another one between, and a time of which the table says nothing.
+// V5: VPPB's Table 1. The path is all of it: a and b of one thread, c of another one between, and a
+// time of which the table says nothing.
 func TestV5(t *testing.T) {
 	t.Parallel()
 	at := func(s float64) int64 { return int64(s*1e9 + 0.5) }
@@ -126,15 +129,18 @@ func TestV5(t *testing.T) {
 	b.At(at(19.487890))
 	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: sim.Sharing})
 	want := map[string][2]int64{ // self, inclusive
-		"main.a": {at(7.778864), at(15.557904)}, "main.b": {at(7.779040), at(7.779040)}, "main.c": {at(3.929027), at(3.929027)},
+		"main.a": {at(7.778864), at(15.557904)}, "main.b": {at(7.779040), at(7.779040)},
+		"main.c":    {at(3.929027), at(3.929027)},
 		"[off-cpu]": {at(0.000905), at(0.000905)}, "[no procedure]": {at(0.000054), at(0.000054)},
 	}
 	for i := range r.Entries {
 		e := &r.Entries[i]
 		if w, ok := want[e.Name]; ok && partitions(e) {
 			delete(want, e.Name)
-			if near := func(a, b int64) bool { return max(a-b, b-a) <= 2 }; !near(e.Self, w[0]) || !near(e.Inclusive, w[1]) {
-				t.Errorf("%s: found %d and %d with what it calls, expected %d and %d", e.Name, e.Self, e.Inclusive, w[0], w[1])
+			if near := func(a, b int64) bool { return max(a-b, b-a) <= 2 }; !near(e.Self, w[0]) ||
+				!near(e.Inclusive, w[1]) {
+				t.Errorf("%s: found %d and %d with what it calls, expected %d and %d", e.Name, e.Self, e.Inclusive,
+					w[0], w[1])
 			}
 		}
 	}
@@ -170,7 +176,8 @@ func TestV7(t *testing.T) {
 		r := critpath.New(p, o)
 		for i := range r.Entries {
 			if e := &r.Entries[i]; e.Name == "main.sort" && (e.Self != 0 || e.Weighted != 0 || e.Work != 3_500_000) {
-				t.Errorf("sorting is on the path for %d, worth %d, and worked for %d; expected 0, 0 and 3.5 ms", e.Self, e.Weighted, e.Work)
+				t.Errorf("sorting is on the path for %d, worth %d, and worked for %d; expected 0, 0 and 3.5 ms", e.Self,
+					e.Weighted, e.Work)
 			}
 		}
 	}

@@ -5,10 +5,12 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// mostUnlimited is up to how many steps a program is run once more for what VPPB marks, and for slack.
+// mostUnlimited is up to how many steps a program is run once more for what VPPB marks, and for
+// slack.
 const mostUnlimited = 4_000_000
 
-// unlimited finds slack, and what VPPB marks: both are of the run with a processor for each goroutine.
+// unlimited finds slack, and what VPPB marks: both are of the run with a processor for each
+// goroutine.
 func (b *builder) unlimited() {
 	if b.p.Steps.Len() > mostUnlimited {
 		b.res.Remarks.Note("the run has so many steps that slack and marks are left out: look at a part of it with -from and -to")

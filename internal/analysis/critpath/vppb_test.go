@@ -9,7 +9,8 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// V4's other half: what VPPB's section 3.3 marks in Figure 4 on two processors takes 14 units of a run of 12.
+// V4's other half: what VPPB's section 3.3 marks in Figure 4 on two processors takes 14 units of a
+// run of 12.
 func TestMarked(t *testing.T) {
 	t.Parallel()
 	marked := func(e *critpath.Entry) int64 { return e.Marked }
@@ -37,8 +38,10 @@ func TestSlack(t *testing.T) {
 			repeat(20, wait("a"), do("s2", 5), signal("b")),
 			repeat(20, wait("b"), do("s3", 3))),
 			map[string][2]int64{"main.s1": {0, 57}, "main.s2": {0, 0}, "main.s3": {0, 38}}},
-		{"W9", threads(ops{do("foo", 7)}, ops{do("bar", 10)}), map[string][2]int64{"main.foo": {3, 3}, "main.bar": {0, 0}}},
-		{"given before", threads(ops{do("early", 2), signal("s"), do("on", 4)}, ops{do("late", 5), wait("s"), do("last", 4)}),
+		{"W9", threads(ops{do("foo", 7)}, ops{do("bar", 10)}),
+			map[string][2]int64{"main.foo": {3, 3}, "main.bar": {0, 0}}},
+		{"given before", threads(ops{do("early", 2), signal("s"), do("on", 4)},
+			ops{do("late", 5), wait("s"), do("last", 4)}),
 			map[string][2]int64{"main.early": {3, 3}, "main.on": {3, 3}, "main.late": {0, 0}, "main.last": {0, 0}}},
 		{"lock", threads(ops{do("x", 1), tracetest.Lock("main.mu"), do("held", 3), tracetest.Unlock("main.mu")},
 			ops{do("y", 2), tracetest.Lock("main.mu"), do("held2", 3), tracetest.Unlock("main.mu")}),
@@ -60,8 +63,8 @@ func TestSlack(t *testing.T) {
 	}
 }
 
-// V6: VPPB's Figure 10. Seven threads read numbers from a file, one after the other, and translate them beside the next one's reading; seven others
-// merge them, one after the other.
+// V6: VPPB's Figure 10. Seven threads read numbers from a file, one after the other, and translate
+// them beside the next one's reading; seven others merge them, one after the other.
 func TestV6(t *testing.T) {
 	t.Parallel()
 	const threads, numbers, ns = 7, 2048, 1000
@@ -70,7 +73,8 @@ func TestV6(t *testing.T) {
 	b := tracetest.New(16)
 	g := b.Go(0, "runtime.main")
 	b.Start(g, 0)
-	start, init, read, translate, merges := b.Proc("main.main"), b.Proc("main.init_data"), b.Proc("main.read_wrapper"), b.Proc("main.atoi_wrapper"), b.Proc("main.merge")
+	start, init, read, translate, merges := b.Proc("main.main"), b.Proc("main.init_data"), b.Proc("main.read_wrapper"),
+		b.Proc("main.atoi_wrapper"), b.Proc("main.merge")
 	b.Enter(g, start)
 	b.At(main)
 	now, done := int64(main), 0 // and reads
@@ -134,7 +138,8 @@ func TestV6(t *testing.T) {
 	}
 	all := map[string]want{
 		"main.merge": {merge, merge, 1, 7}, "main.read_wrapper": {readWrapper, readWrapper, 57337, 57337},
-		"main.init_data": {initData, initData + readWrapper + atoi, 1, 7}, "main.atoi_wrapper": {atoi, atoi, 2048, 2048},
+		"main.init_data":    {initData, initData + readWrapper + atoi, 1, 7},
+		"main.atoi_wrapper": {atoi, atoi, 2048, 2048},
 	}
 	for i := range r.Entries {
 		e := &r.Entries[i]

@@ -24,7 +24,9 @@ type walker struct {
 	gives  []steps.StepID    // by token
 	starts []steps.StepID    // by goroutine
 	left   map[int16][]leave // by processor
-	ticked []bool            // by step, whether the last wait of its goroutine was for a timer that something else could have ended; nil: there are none
+	// by step, whether the last wait of its goroutine was for a timer that something else could
+	// have ended; nil: there are none
+	ticked []bool
 }
 
 // leave is where a goroutine left its processor: at the end of the work of a step.
@@ -34,7 +36,8 @@ type leave struct {
 }
 
 func newWalker(p *steps.Program) *walker {
-	w := &walker{p: p, before: make([]steps.StepID, p.Steps.Len()), owner: make([]steps.G, p.Steps.Len()), gives: make([]steps.StepID, p.Tokens), starts: make([]steps.StepID, len(p.Gs)), left: map[int16][]leave{}}
+	w := &walker{p: p, before: make([]steps.StepID, p.Steps.Len()), owner: make([]steps.G, p.Steps.Len()),
+		gives: make([]steps.StepID, p.Tokens), starts: make([]steps.StepID, len(p.Gs)), left: map[int16][]leave{}}
 	if len(p.Idle) > 0 {
 		w.ticked = make([]bool, p.Steps.Len())
 	}
@@ -52,7 +55,8 @@ func newWalker(p *steps.Program) *walker {
 			case steps.Start:
 				w.starts[s.Started()] = id
 			case steps.Take, steps.Delay, steps.End, steps.Ready:
-				// Who waits twice in turn, or is ready at once, leaves nothing. Real processors are left even by who had one for no time.
+				// Who waits twice in turn, or is ready at once, leaves nothing. Real processors are
+				// left even by who had one for no time.
 				if s.Work > 0 || s.Kind != steps.Ready && !p.R.Virtual() {
 					w.left[proc] = append(w.left[proc], leave{at + trace.Time(s.Work), id})
 				}
@@ -61,7 +65,10 @@ func newWalker(p *steps.Program) *walker {
 		}
 	}
 	for _, left := range w.left {
-		slices.SortFunc(left, func(a, b leave) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step)) })
+		slices.SortFunc(left, func(a, b leave) int {
+			return cmp.Or(cmp.Compare(a.at, b.at),
+				cmp.Compare(a.step, b.step))
+		})
 	}
 	return w
 }
@@ -69,7 +76,8 @@ func newWalker(p *steps.Program) *walker {
 // unknownProc is a processor of which the trace does not tell.
 const unknownProc = -1
 
-// ticks reports whether the last wait of a goroutine, up to a step, is one that [steps.Program.Idle] has.
+// ticks reports whether the last wait of a goroutine, up to a step, is one that
+// [steps.Program.Idle] has.
 func (w *walker) ticks(id, before steps.StepID) bool {
 	if s := w.p.Step(id); s.Kind == steps.Take || s.Kind == steps.Delay && s.Cause() <= steps.Network {
 		_, idle := w.p.Idle[id]

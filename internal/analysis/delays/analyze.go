@@ -13,11 +13,13 @@ import (
 
 // Analyze finds effects, and how they change with the number of processors.
 func Analyze(e *Experiment) (*Result, error) {
-	r := &Result{Version: Version, Seed: e.Seed, Unit: e.Unit, Plans: []PlanResult{}, Classes: []Class{}, Barriers: []Barrier{}, Notes: slices.Clone(e.Notes)}
+	r := &Result{Version: Version, Seed: e.Seed, Unit: e.Unit, Plans: []PlanResult{}, Classes: []Class{},
+		Barriers: []Barrier{}, Notes: slices.Clone(e.Notes)}
 	for i := range e.Plans {
 		p := &e.Plans[i]
 		if p.Missing() > 0 {
-			r.Notes = append(r.Notes, strconv.Itoa(p.Missing())+" of "+strconv.Itoa(len(p.Runs))+" runs of a plan ("+string(p.Stage)+") were not made: it tells nothing yet")
+			r.Notes = append(r.Notes, strconv.Itoa(p.Missing())+" of "+strconv.Itoa(len(p.Runs))+" runs of a plan ("+
+				string(p.Stage)+") were not made: it tells nothing yet")
 			continue
 		}
 		if r.Design == "" {
@@ -61,9 +63,11 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := &PlanResult{Procs: p.Procs, Stage: p.Stage, Runs: len(p.Runs), Failed: p.Failed, Strange: p.Strange, Base: stats.Median(slices.Sorted(slices.Values(p.Base))),
+	one := &PlanResult{Procs: p.Procs, Stage: p.Stage, Runs: len(p.Runs), Failed: p.Failed, Strange: p.Strange,
+		Base:     stats.Median(slices.Sorted(slices.Values(p.Base))),
 		SEMethod: f.SEMethod, DF: f.DF, Effects: []Effect{}, Interactions: []Interaction{}, Curvature: f.Curvature}
-	// Whoever delays parts of a program asks which of them matter, and only then which of these depend on each other. So main effects are tested on their own.
+	// Whoever delays parts of a program asks which of them matter, and only then which of these
+	// depend on each other. So main effects are tested on their own.
 	var main, others []doe.Effect
 	for _, x := range f.Effects {
 		if _, ok := at[x.Name]; ok {
@@ -79,7 +83,8 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 	}
 	names = nil
 	for _, x := range slices.Concat(main, others) {
-		one.Points = append(one.Points, Point{strings.Join(e.labels(x.Name, at), " : "), x.Quantile, math.Abs(x.Effect), x.Significant})
+		one.Points = append(one.Points, Point{strings.Join(e.labels(x.Name, at), " : "), x.Quantile, math.Abs(x.Effect),
+			x.Significant})
 		if x.Significant {
 			names = append(names, x.Name)
 		}
@@ -107,8 +112,9 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 	return one, nil
 }
 
-// fit finds effects. Without replicates most interactions are taken for noise, where there are enough of them, and not most of all effects: nearly every part of a program
-// that is delayed makes the run longer, some more than others, so that half of the effects may be real.
+// fit finds effects. Without replicates most interactions are taken for noise, where there are
+// enough of them, and not most of all effects: nearly every part of a program that is delayed makes
+// the run longer, some more than others, so that half of the effects may be real.
 func (e *Experiment) fit(d *doe.Data) (*doe.Fit, error) {
 	f, err := d.Fit(doe.Method{}, e.Alpha)
 	if err != nil || f.SEMethod != doe.Lenth {
@@ -134,7 +140,8 @@ func (e *Experiment) labels(numbers string, at map[string]int) (list []string) {
 	return list
 }
 
-// residuals are what significant effects, whose names are given, and differences between blocks do not explain.
+// residuals are what significant effects, whose names are given, and differences between blocks do
+// not explain.
 func (e *Experiment) residuals(p *Plan, f *doe.Fit, significant []string) []float64 {
 	list := make([]float64, len(p.Runs))
 	for i, r := range p.Runs {
@@ -164,8 +171,10 @@ func (e *Experiment) residuals(p *Plan, f *doe.Fit, significant []string) []floa
 // effect is a factor's.
 func (e *Experiment) effect(p *Plan, of int, x *doe.Effect) Effect {
 	f, part := &e.Factors[of], e.part(p, of)
-	y := Effect{ID: f.ID, Name: f.Name, Construct: f.Construct, File: f.File, Line: f.Line, Effect: x.Effect, SE: x.SE, Low: x.Low, High: x.High, PHolm: x.PHolm,
-		Significant: x.Significant, Visits: part.Visits, Takes: part.Takes, Delay: f.Delay, Weight: part.Weight, Factor: of}
+	y := Effect{ID: f.ID, Name: f.Name, Construct: f.Construct, File: f.File, Line: f.Line, Effect: x.Effect, SE: x.SE,
+		Low: x.Low, High: x.High, PHolm: x.PHolm,
+		Significant: x.Significant, Visits: part.Visits, Takes: part.Takes, Delay: f.Delay, Weight: part.Weight,
+		Factor: of}
 	if work := part.Visits * f.Delay / 1e9; work > 0 {
 		y.PerVisit, y.PerVisitSE = x.Effect/work, x.SE/work
 	}

@@ -23,7 +23,8 @@ func (e *Experiment) barriersOf(p *PlanResult) []Barrier {
 		if f.Construct != Arrival {
 			continue
 		}
-		b := Barrier{Name: f.Name, Participants: f.Participants, Crossings: f.Visits / float64(f.Participants), Delay: f.Delay, Verdict: Void}
+		b := Barrier{Name: f.Name, Participants: f.Participants, Crossings: f.Visits / float64(f.Participants),
+			Delay: f.Delay, Verdict: Void}
 		one, two := p.of(i), p.of(i+1)
 		if f.Void == "" && one != nil && two != nil {
 			difference, se := two.Effect-one.Effect, math.Hypot(one.SE, two.SE) // a plan's effects are independent

@@ -18,9 +18,10 @@ const sameVisits = 0.1
 
 // classes are those of factors that were screened on several numbers of processors.
 //
-// Where a part is visited as often on any number of them, its effects are compared as they are. Otherwise a visit may have
-// more or less to do: of a worker for each processor the p-th part of the work. So effects are those of delays that are as
-// long, compared to what a visit takes, on all of them.
+// Where a part is visited as often on any number of them, its effects are compared as they are.
+// Otherwise a visit may have more or less to do: of a worker for each processor the p-th part of
+// the work. So effects are those of delays that are as long, compared to what a visit takes, on all
+// of them.
 func (e *Experiment) classes(r *Result) []Class {
 	list := []Class{}
 	for i := range e.Factors {
@@ -63,8 +64,10 @@ const (
 	perPower = 100. // so many of each unit
 )
 
-// classOf finds the power k of the number of processors p that effects are proportional to, A p^k with A > 0, by least squares in units of their errors. An effect that is lost in
-// noise on some number of processors tells, too: that it is not larger. The interval has all powers for which the sum of squares is larger by less than 1.96^2.
+// classOf finds the power k of the number of processors p that effects are proportional to, A p^k
+// with A > 0, by least squares in units of their errors. An effect that is lost in noise on some
+// number of processors tells, too: that it is not larger. The interval has all powers for which the
+// sum of squares is larger by less than 1.96^2.
 func classOf(name string, procs []int, effects, errors []float64) Class {
 	c := Class{Name: name, Class: Unclear}
 	none := misfit(0, 0, procs, effects, errors)

@@ -84,13 +84,15 @@ type Plan struct {
 	Stage      Stage     `json:"stage"`
 	Design     string    `json:"design"`
 	Resolution int       `json:"resolution"`
-	Base       []float64 `json:"base"`            // responses of runs without delays, before
-	Took       float64   `json:"took_s"`          // one of them, the median; 0: not known
-	Parts      []Part    `json:"parts,omitempty"` // of each factor of the experiment, what a run on so many processors shows; none: the first run was one
-	Factors    []int     `json:"factors"`
-	Runs       []Run     `json:"runs"`
-	Failed     int       `json:"failed"`  // runs that were made again because the program failed
-	Strange    int       `json:"strange"` // runs that printed something else than the first one
+	Base       []float64 `json:"base"`   // responses of runs without delays, before
+	Took       float64   `json:"took_s"` // one of them, the median; 0: not known
+	// of each factor of the experiment, what a run on so many processors shows; none: the first run
+	// was one
+	Parts   []Part `json:"parts,omitempty"`
+	Factors []int  `json:"factors"`
+	Runs    []Run  `json:"runs"`
+	Failed  int    `json:"failed"`  // runs that were made again because the program failed
+	Strange int    `json:"strange"` // runs that printed something else than the first one
 }
 
 // Part is what a run shows of a factor, as of [Factor].
@@ -132,7 +134,8 @@ func Read(from io.Reader) (*Experiment, error) {
 		return nil, fmt.Errorf("found a probability of %v that an effect is found where there is none, expected one between 0 and 1", e.Alpha)
 	}
 	for i, f := range e.Factors {
-		if f.Construct == Arrival && (f.Participants < 2 || i+1 == len(e.Factors) || e.Factors[i+1].Construct != Crossing) {
+		if f.Construct == Arrival && (f.Participants < 2 || i+1 == len(e.Factors) ||
+			e.Factors[i+1].Construct != Crossing) {
 			return nil, fmt.Errorf("found %d participants of barrier %s, expected two or more, and its crossings behind its arrivals", f.Participants, f.Name)
 		}
 	}
@@ -140,18 +143,21 @@ func Read(from io.Reader) (*Experiment, error) {
 		p := &e.Plans[i]
 		for k, f := range p.Factors {
 			if f < 0 || f >= len(e.Factors) || slices.Contains(p.Factors[:k], f) {
-				return nil, fmt.Errorf("found factor %d in plan %d, expected one of %d, each once", f, i+1, len(e.Factors))
+				return nil, fmt.Errorf("found factor %d in plan %d, expected one of %d, each once", f, i+1,
+					len(e.Factors))
 			}
 		}
 		if len(p.Parts) > 0 && len(p.Parts) != len(e.Factors) {
-			return nil, fmt.Errorf("found %d parts in plan %d, expected one of each of %d factors", len(p.Parts), i+1, len(e.Factors))
+			return nil, fmt.Errorf("found %d parts in plan %d, expected one of each of %d factors", len(p.Parts), i+1,
+				len(e.Factors))
 		}
 		if len(p.Base) == 0 {
 			return nil, fmt.Errorf("found no run without delays before plan %d, expected one", i+1)
 		}
 		for k, r := range p.Runs {
 			if len(r.Levels) != len(p.Factors) {
-				return nil, fmt.Errorf("found %d levels in run %d of plan %d, expected one of each of its %d factors", len(r.Levels), k+1, i+1, len(p.Factors))
+				return nil, fmt.Errorf("found %d levels in run %d of plan %d, expected one of each of its %d factors",
+					len(r.Levels), k+1, i+1, len(p.Factors))
 			}
 		}
 	}
@@ -177,9 +183,10 @@ func (p *Plan) Missing() (n int) {
 	return n
 }
 
-// Barrier is what the pair of a barrier tells. With P participants whose arrivals are t_(1) <= .. <= t_(P), and delays of d,
-// a crossing takes FB1 = max_i(t_(i) + (P-i+1)d) - t_(P) longer, from d to P*d, and FB2 = P*d. So the difference is 0 if all
-// arrive together, and grows with what the early ones wait for the last one, up to (P-1)d.
+// Barrier is what the pair of a barrier tells. With P participants whose arrivals are t_(1) <= ..
+// <= t_(P), and delays of d, a crossing takes FB1 = max_i(t_(i) + (P-i+1)d) - t_(P) longer, from d
+// to P*d, and FB2 = P*d. So the difference is 0 if all arrive together, and grows with what the
+// early ones wait for the last one, up to (P-1)d.
 type Barrier struct {
 	Name         string   `json:"name"`
 	Participants int      `json:"participants"`
@@ -197,7 +204,8 @@ type Barrier struct {
 // All are the delays of a run together, in s: what FB2 is if nothing comes between.
 func (b *Barrier) All() float64 { return float64(b.Participants) * b.Crossings * b.Delay / 1e9 }
 
-// Constructs of the factors of a barrier, which come in pairs. Both are delays before an arrival, in which a lock of the tool's is held.
+// Constructs of the factors of a barrier, which come in pairs. Both are delays before an arrival,
+// in which a lock of the tool's is held.
 const (
 	Arrival  = "arrival"  // FB1: whoever arrives waits for those who arrive just then
 	Crossing = "crossing" // FB2: likewise, once all have come together at a barrier of the tool's

@@ -37,9 +37,11 @@ type PlanResult struct {
 	Interactions []Interaction `json:"interactions"`
 	Curvature    *doe.Effect   `json:"curvature,omitempty"` // of runs with all delays halfway
 
-	// Points are all effects and interactions by size, with the half-normal quantile of their rank: noise lies on a line through 0.
+	// Points are all effects and interactions by size, with the half-normal quantile of their rank:
+	// noise lies on a line through 0.
 	Points []Point `json:"half_normal"`
-	// Residuals are, in the order of the runs, how far responses are from what the mean and the significant effects tell.
+	// Residuals are, in the order of the runs, how far responses are from what the mean and the
+	// significant effects tell.
 	Residuals []float64 `json:"residuals"`
 }
 
@@ -68,20 +70,23 @@ type Effect struct {
 	Visits      float64 `json:"visits"`
 	Takes       float64 `json:"takes_ns"` // of a visit, as of [Factor]
 	Delay       float64 `json:"delay_ns"`
-	PerVisit    float64 `json:"per_visit"` // for each visit and unit of the delay: dT/dt, if the response is the run's time
-	PerVisitSE  float64 `json:"per_visit_se"`
+	// for each visit and unit of the delay: dT/dt, if the response is the run's time
+	PerVisit   float64 `json:"per_visit"`
+	PerVisitSE float64 `json:"per_visit_se"`
 
 	Weight *float64 `json:"weight"` // the same, as the critical path of the first run tells it; null: it does not tell
 
 	Factor int `json:"-"` // in [Experiment.Factors]
 }
 
-// Lost reports whether all delays of a factor take less time together than what an effect would have to be to be seen. What it says then is chance, whatever its p.
-// It is about experiments whose response is the time that passes.
+// Lost reports whether all delays of a factor take less time together than what an effect would
+// have to be to be seen. What it says then is chance, whatever its p. It is about experiments whose
+// response is the time that passes.
 func (e *Effect) Lost() bool { return e.Visits*e.Delay/1e9 < (e.High-e.Low)/2 }
 
-// Less is by how much the response changes if all visits together take a tenth less, with the ends of its interval: what delays do, the other way round. It is 0 where nobody knows
-// what a visit takes.
+// Less is by how much the response changes if all visits together take a tenth less, with the ends
+// of its interval: what delays do, the other way round. It is 0 where nobody knows what a visit
+// takes.
 func (e *Effect) Less() (change, lo, hi float64) {
 	if e.Delay == 0 {
 		return 0, 0, 0
@@ -90,8 +95,9 @@ func (e *Effect) Less() (change, lo, hi float64) {
 	return part * e.Effect, part * e.High, part * e.Low
 }
 
-// Best reports whether no other plan with as many processors tells more of a factor than this one. The last plan tells most, because fewer others are delayed
-// meanwhile; unless it sees nothing, and an earlier one knew more.
+// Best reports whether no other plan with as many processors tells more of a factor than this one.
+// The last plan tells most, because fewer others are delayed meanwhile; unless it sees nothing, and
+// an earlier one knew more.
 func (r *Result) Best(p *PlanResult, e *Effect) bool {
 	var best *Effect
 	for i := range r.Plans {
@@ -111,7 +117,8 @@ type Interaction struct {
 	SE     float64  `json:"se"`
 	PHolm  float64  `json:"p_holm"`
 
-	// Aliases are others that the plan does not tell from it: any of them may be the one that is there, or several.
+	// Aliases are others that the plan does not tell from it: any of them may be the one that is
+	// there, or several.
 	Aliases [][]string `json:"aliases,omitempty"`
 }
 

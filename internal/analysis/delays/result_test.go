@@ -17,19 +17,22 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// table is an experiment whose plan has just these effects, with a standard error of se: interactions of two factors and more all have that size, and two runs of
-// each combination differ by what makes that their error.
+// table is an experiment whose plan has just these effects, with a standard error of se:
+// interactions of two factors and more all have that size, and two runs of each combination differ
+// by what makes that their error.
 func table(procs []int, effects [][]float64, se float64) *delays.Experiment {
 	e := &delays.Experiment{Version: delays.FileVersion, Unit: "s", Alpha: 0.05, Seed: 7}
 	for i := range effects[0] {
 		e.Factors = append(e.Factors, delays.Factor{Name: "F" + string(rune('1'+i)), Visits: 1000, Delay: 5000})
 	}
 	for k := range effects {
-		p := delays.Plan{Procs: procs[k], Stage: delays.Screening, Design: "full", Resolution: len(effects[k]), Base: []float64{100, 101, 99}}
+		p := delays.Plan{Procs: procs[k], Stage: delays.Screening, Design: "full", Resolution: len(effects[k]),
+			Base: []float64{100, 101, 99}}
 		for i := range effects[k] {
 			p.Factors = append(p.Factors, i)
 		}
-		plan, err := doe.New(strings.Split("abcdefgh"[:len(effects[k])], ""), doe.Options{Kind: doe.Full, Replicates: 2})
+		plan, err := doe.New(strings.Split("abcdefgh"[:len(effects[k])], ""),
+			doe.Options{Kind: doe.Full, Replicates: 2})
 		if err != nil {
 			panic(err)
 		}
@@ -69,11 +72,13 @@ func analyze(t *testing.T, e *delays.Experiment) *delays.Result {
 	return r
 }
 
-// S3: tables 5 to 8. The effect of a loop that all processors share is proportional to 1/p, and that of an overloaded one stays.
+// S3: tables 5 to 8. The effect of a loop that all processors share is proportional to 1/p, and
+// that of an overloaded one stays.
 func TestS3(t *testing.T) {
 	t.Parallel()
 	procs := []int{2, 4, 8, 24}
-	f17, f26, f2 := []float64{24.04, 12.06, 6.03, 2.14}, []float64{22.2, 11.1, 5.46, 2.03}, []float64{5.26, 5.26, 5.27, 5.43}
+	f17, f26, f2 := []float64{24.04, 12.06, 6.03, 2.14}, []float64{22.2, 11.1, 5.46, 2.03},
+		[]float64{5.26, 5.26, 5.27, 5.43}
 	var effects [][]float64
 	for i := range procs {
 		effects = append(effects, []float64{f17[i], f26[i], f2[i], 0.01, 0.2 + 0.3*float64(i)*float64(i)})
@@ -89,8 +94,10 @@ func TestS3(t *testing.T) {
 	}
 }
 
-// A worker for each processor that does its part of the work in one call is visited as often as there are processors, and each visit takes less: its delays are as much more
-// work as they are compared to that. What each worker does as often grows. An effect that is lost in noise on some number of processors does not hide the others.
+// A worker for each processor that does its part of the work in one call is visited as often as
+// there are processors, and each visit takes less: its delays are as much more work as they are
+// compared to that. What each worker does as often grows. An effect that is lost in noise on some
+// number of processors does not hide the others.
 func TestClassesOfVisits(t *testing.T) {
 	t.Parallel()
 	procs := []int{1, 2, 4, 8}
@@ -115,7 +122,8 @@ func TestClassesOfVisits(t *testing.T) {
 	}
 }
 
-// Where every part of a program matters, a screening without replicates finds that out, too: interactions tell the error, and not effects.
+// Where every part of a program matters, a screening without replicates finds that out, too:
+// interactions tell the error, and not effects.
 func TestAllMatter(t *testing.T) {
 	t.Parallel()
 	const factors = 15
@@ -124,7 +132,8 @@ func TestAllMatter(t *testing.T) {
 	var names []string
 	for i := range factors {
 		names = append(names, strconv.Itoa(i))
-		e.Factors, p.Factors = append(e.Factors, delays.Factor{Name: "F" + strconv.Itoa(i), Visits: 1, Delay: 1e9}), append(p.Factors, i)
+		e.Factors, p.Factors = append(e.Factors, delays.Factor{Name: "F" + strconv.Itoa(i), Visits: 1, Delay: 1e9}),
+			append(p.Factors, i)
 	}
 	d, err := doe.New(names, doe.Options{Seed: 1})
 	if err != nil || len(d.Runs) != 32 {
@@ -170,7 +179,8 @@ func TestS5(t *testing.T) {
 			if e.Significant {
 				found++
 			}
-			if work := 1000 * 5000 / 1e9; math.Abs(e.PerVisit-e.Effect/work) > 1e-9 || math.Abs(e.PerVisitSE-c.se/work) > 1e-6 {
+			if work := 1000 * 5000 / 1e9; math.Abs(e.PerVisit-e.Effect/work) > 1e-9 ||
+				math.Abs(e.PerVisitSE-c.se/work) > 1e-6 {
 				t.Errorf("found %+v, expected %v per visit", e, e.Effect/work)
 			}
 		}
@@ -195,7 +205,8 @@ func TestMissing(t *testing.T) {
 func TestRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"": "something else", "{}": "version 0", `{"version":1,"alpha":0.05,"plans":[{"factors":[2]}]}`: "factor 2", `{"version":1}`: "probability of 0",
+		"": "something else", "{}": "version 0", `{"version":1,"alpha":0.05,"plans":[{"factors":[2]}]}`: "factor 2",
+		`{"version":1}`: "probability of 0",
 		`{"version":1,"alpha":0.05,"factors":[{},{}],"plans":[{"factors":[1,1]}]}`:                                 "each once",
 		`{"version":1,"alpha":0.05,"factors":[{}],"plans":[{"factors":[0]}]}`:                                      "no run without delays",
 		`{"version":1,"alpha":0.05,"factors":[{}],"plans":[{"factors":[0],"base":[1],"runs":[{"levels":[1,1]}]}]}`: "2 levels",
@@ -251,8 +262,10 @@ func TestS4(t *testing.T) {
 		verdict    string
 	}{{0.06, delays.OK}, {1.00, delays.Small}, {8.56, delays.Costly}} {
 		b := r.Barriers[i]
-		if math.Abs(*b.Difference-want.difference) > 1e-9 || math.Abs(*b.SE-0.21) > 1e-9 || b.Verdict != want.verdict || b.Crossings != 100 {
-			t.Errorf("%s: found %v +- %v, %+v, expected %v, %s", b.Name, *b.Difference, *b.SE, b, want.difference, want.verdict)
+		if math.Abs(*b.Difference-want.difference) > 1e-9 || math.Abs(*b.SE-0.21) > 1e-9 || b.Verdict != want.verdict ||
+			b.Crossings != 100 {
+			t.Errorf("%s: found %v +- %v, %+v, expected %v, %s", b.Name, *b.Difference, *b.SE, b, want.difference,
+				want.verdict)
 		}
 	}
 	e.Factors[2].Void = "2 of 8 came"
@@ -261,8 +274,9 @@ func TestS4(t *testing.T) {
 	}
 }
 
-// Of plans without any effect no more have a significant main effect than the given probability says, however runs are distributed: screenings of an experiment as they
-// are planned, with replicates, and one of 31 factors in 64 runs without.
+// Of plans without any effect no more have a significant main effect than the given probability
+// says, however runs are distributed: screenings of an experiment as they are planned, with
+// replicates, and one of 31 factors in 64 runs without.
 func TestNothing(t *testing.T) {
 	t.Parallel()
 	const level = 0.01
@@ -279,7 +293,8 @@ func TestNothing(t *testing.T) {
 		p := delays.Plan{Stage: delays.Screening, Base: []float64{10}}
 		for i := range c.factors {
 			names = append(names, strconv.Itoa(i))
-			e.Factors, p.Factors = append(e.Factors, delays.Factor{Name: "F" + strconv.Itoa(i), Visits: 1, Delay: 1}), append(p.Factors, i)
+			e.Factors, p.Factors = append(e.Factors, delays.Factor{Name: "F" + strconv.Itoa(i), Visits: 1, Delay: 1}),
+				append(p.Factors, i)
 		}
 		d, err := doe.New(names, doe.Options{Seed: 1, Replicates: c.replicates})
 		if err != nil || len(d.Runs) != c.runs {
@@ -304,7 +319,8 @@ func TestNothing(t *testing.T) {
 				}
 			}
 			b := distuv.Binomial{N: float64(plans), P: e.Alpha}
-			// Holm's probability is a bound; a correction that finds hardly anything would be another one.
+			// Holm's probability is a bound; a correction that finds hardly anything would be
+			// another one.
 			if found < plans/100 || 1-b.CDF(float64(found-1)) < level {
 				t.Errorf("%d factors, %s noise: %d of %d plans without effects have a significant one, expected 1 to %.0f %%", c.factors, kind, found, plans, 100*e.Alpha)
 			}
@@ -325,11 +341,13 @@ func TestAliasedInteractions(t *testing.T) {
 		e.Factors = append(e.Factors, delays.Factor{Name: name, Visits: 1000, Delay: 5000 + float64(i)})
 	}
 	for i, r := range plan.Runs {
-		p.Runs = append(p.Runs, delays.Run{Block: 1, Levels: r.Levels, Made: true, Response: 100 + 3*float64(r.Levels[2]*r.Levels[3]) + 0.1*float64(i%5)})
+		p.Runs = append(p.Runs, delays.Run{Block: 1, Levels: r.Levels, Made: true,
+			Response: 100 + 3*float64(r.Levels[2]*r.Levels[3]) + 0.1*float64(i%5)})
 	}
 	e.Plans = []delays.Plan{p}
 	list := analyze(t, e).Plans[0].Interactions
-	if len(list) != 1 || strings.Join(list[0].Names, ":") != "a:b" || len(list[0].Aliases) != 1 || strings.Join(list[0].Aliases[0], ":") != "c:d" {
+	if len(list) != 1 || strings.Join(list[0].Names, ":") != "a:b" || len(list[0].Aliases) != 1 ||
+		strings.Join(list[0].Aliases[0], ":") != "c:d" {
 		t.Errorf("found %+v, expected a:b, or c:d", list)
 	}
 }

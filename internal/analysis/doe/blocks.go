@@ -6,14 +6,15 @@ import (
 	"slices"
 )
 
-// blocks divides the runs into blocks of equal size, and returns each run's. What blocks differ by is then aliased with as few low interactions as
-// can be, and with none of main effects.
+// blocks divides the runs into blocks of equal size, and returns each run's. What blocks differ by
+// is then aliased with as few low interactions as can be, and with none of main effects.
 func (b *base) blocks(n int) ([]int, error) {
 	block := make([]int, len(b.rows))
 	switch {
 	case n == 1:
 		return block, nil
-	case b.columns == nil && b.folded && n == 2: // a shift by block is aliased with what the fold took from main effects
+	// a shift by block is aliased with what the fold took from main effects
+	case b.columns == nil && b.folded && n == 2:
 		for i := range block {
 			block[i] = 2 * i / len(block)
 		}
@@ -21,7 +22,8 @@ func (b *base) blocks(n int) ([]int, error) {
 	case b.columns == nil:
 		return nil, fmt.Errorf("found %d blocks for a Plackett-Burman plan, expected 1, or 2 if it is folded", n)
 	case n&(n-1) != 0 || n > len(b.rows)/2:
-		return nil, fmt.Errorf("found %d blocks for %d runs, expected a power of two, of two runs or more", n, len(b.rows))
+		return nil, fmt.Errorf("found %d blocks for %d runs, expected a power of two, of two runs or more", n,
+			len(b.rows))
 	}
 	columns := b.confounded(bits.Len(uint(n)) - 1)
 	if columns == nil {
@@ -35,16 +37,20 @@ func (b *base) blocks(n int) ([]int, error) {
 	return block, nil
 }
 
-// mostTried bounds the search for blocks. All choices for up to 256 runs are fewer; for more the best one that was found is taken.
+// mostTried bounds the search for blocks. All choices for up to 256 runs are fewer; for more the
+// best one that was found is taken.
 const mostTried = 1 << 20
 
-// confounded are the independent columns whose signs make up 2 to the power of p blocks; nil: there are none that leave main effects alone. Blocks differ by all products of these
-// columns; of all choices this is the one with the fewest products that are interactions of two factors, then of three, and so on (minimum aberration, as of fractions).
+// confounded are the independent columns whose signs make up 2 to the power of p blocks; nil: there
+// are none that leave main effects alone. Blocks differ by all products of these columns; of all
+// choices this is the one with the fewest products that are interactions of two factors, then of
+// three, and so on (minimum aberration, as of fractions).
 func (b *base) confounded(p int) (best []int) {
 	short := b.shortest()
 	var least []int // of the best one: products by the number of factors
 	tried := 0
-	// Each choice is looked at once: columns have different highest bits, in rising order, and none has that of another one.
+	// Each choice is looked at once: columns have different highest bits, in rising order, and none
+	// has that of another one.
 	var add func(columns, products, counts []int)
 	add = func(columns, products, counts []int) {
 		if best != nil && slices.Compare(counts, least) >= 0 {
@@ -78,7 +84,8 @@ func (b *base) confounded(p int) (best []int) {
 	return best
 }
 
-// shortest is by column the number of factors in the lowest effect that it has: 1 for a main effect, 2 for an interaction of two. None is larger than that of all.
+// shortest is by column the number of factors in the lowest effect that it has: 1 for a main
+// effect, 2 for an interaction of two. None is larger than that of all.
 func (b *base) shortest() []int {
 	short := make([]int, len(b.rows))
 	for i := range short {

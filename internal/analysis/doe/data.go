@@ -41,7 +41,8 @@ func (p *Plan) WriteCSV(to io.Writer) error {
 // mostRows is what a table may have.
 const mostRows = 1 << 20
 
-// ReadCSV reads a plan with one more column, of what each run's response was. The columns run and block may be missing.
+// ReadCSV reads a plan with one more column, of what each run's response was. The columns run and
+// block may be missing.
 func ReadCSV(from io.Reader) (*Data, error) {
 	r := csv.NewReader(from)
 	r.Comment = '#'
@@ -78,7 +79,8 @@ func ReadCSV(from io.Reader) (*Data, error) {
 		}
 		line, _ := r.FieldPos(0)
 		if len(row) != len(head) {
-			return nil, fmt.Errorf("line %d: found %d cells, expected %d as in the first line", line, len(row), len(head))
+			return nil, fmt.Errorf("line %d: found %d cells, expected %d as in the first line", line, len(row),
+				len(head))
 		}
 		if len(d.Runs) == mostRows {
 			return nil, fmt.Errorf("line %d: found more than %d runs", line, mostRows)

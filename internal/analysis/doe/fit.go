@@ -12,34 +12,39 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Fit is what the responses of a plan's runs tell. An effect is how much the response rises as a factor goes from its low level to its high one; that of an
-// interaction is half of how much one factor's effect differs between the other one's levels.
+// Fit is what the responses of a plan's runs tell. An effect is how much the response rises as a
+// factor goes from its low level to its high one; that of an interaction is half of how much one
+// factor's effect differs between the other one's levels.
 type Fit struct {
-	Version  int      `json:"version"`
-	Mean     float64  `json:"mean"` // of the runs at low and high levels
-	SE       float64  `json:"se"`   // standard error of an effect
-	DF       float64  `json:"df"`   // its degrees of freedom
-	SEMethod string   `json:"se_method"`
-	PSE      float64  `json:"pse"` // Lenth's pseudo standard error, and his margins of error, for one effect and for all of them
-	ME       float64  `json:"me"`
-	SME      float64  `json:"sme"`
-	Effects  []Effect `json:"effects"` // the largest ones first
-	// Curvature is by how much the mean of the runs halfway differs from the others'; nil: there are none.
+	Version  int     `json:"version"`
+	Mean     float64 `json:"mean"` // of the runs at low and high levels
+	SE       float64 `json:"se"`   // standard error of an effect
+	DF       float64 `json:"df"`   // its degrees of freedom
+	SEMethod string  `json:"se_method"`
+	// Lenth's pseudo standard error, and his margins of error, for one effect and for all of them
+	PSE     float64  `json:"pse"`
+	ME      float64  `json:"me"`
+	SME     float64  `json:"sme"`
+	Effects []Effect `json:"effects"` // the largest ones first
+	// Curvature is by how much the mean of the runs halfway differs from the others'; nil: there
+	// are none.
 	Curvature *Effect  `json:"curvature,omitempty"`
 	Notes     []string `json:"notes"`
 }
 
 // Effect is one effect.
 type Effect struct {
-	Name        string   `json:"name"`
-	Effect      float64  `json:"effect"`
-	SE          float64  `json:"se"`
-	T           float64  `json:"t"`
-	P           float64  `json:"p"`
-	PHolm       float64  `json:"p_holm"` // with as many effects as were tested (Holm 1979)
-	Low         float64  `json:"lo"`     // the interval in which it is with a probability of 1 - alpha
-	High        float64  `json:"hi"`
-	Quantile    float64  `json:"quantile"` // of the half-normal distribution, at its rank: what is far above a line through the small ones is an effect
+	Name   string  `json:"name"`
+	Effect float64 `json:"effect"`
+	SE     float64 `json:"se"`
+	T      float64 `json:"t"`
+	P      float64 `json:"p"`
+	PHolm  float64 `json:"p_holm"` // with as many effects as were tested (Holm 1979)
+	Low    float64 `json:"lo"`     // the interval in which it is with a probability of 1 - alpha
+	High   float64 `json:"hi"`
+	// of the half-normal distribution, at its rank: what is far above a line through the small ones
+	// is an effect
+	Quantile    float64  `json:"quantile"`
 	Significant bool     `json:"significant"`
 	Error       bool     `json:"error"`             // it is taken for noise
 	Aliases     []string `json:"aliases,omitempty"` // effects that have the same runs at each level
@@ -52,8 +57,10 @@ const Version = 1
 
 // Method is where the standard error is from.
 type Method struct {
-	Name  string // "": replicates if there are any, else Lenth's
-	Order int    // of Pool: interactions of as many factors and more are noise; of Lenth: most of these are, 0: most effects of all
+	Name string // "": replicates if there are any, else Lenth's
+	// of Pool: interactions of as many factors and more are noise; of Lenth: most of these are, 0:
+	// most effects of all
+	Order int
 }
 
 // Methods.
@@ -68,13 +75,15 @@ const (
 	mostEffects = 1 << 18 // that are looked at
 )
 
-// Fit finds effects and their errors. Effects are tested with the probability alpha that any is found where there is none.
+// Fit finds effects and their errors. Effects are tested with the probability alpha that any is
+// found where there is none.
 func (d *Data) Fit(by Method, alpha float64) (*Fit, error) {
 	c, err := d.cells()
 	if err != nil {
 		return nil, err
 	}
-	f := &Fit{Version: Version, Notes: []string{}, Mean: sum(len(c.means), func(i int) float64 { return c.means[i] }) / float64(len(c.means))}
+	f := &Fit{Version: Version, Notes: []string{},
+		Mean: sum(len(c.means), func(i int) float64 { return c.means[i] }) / float64(len(c.means))}
 	if err := f.effects(c, d.Factors); err != nil {
 		return nil, err
 	}
@@ -98,7 +107,8 @@ type cells struct {
 	center []float64 // responses of runs halfway, likewise
 }
 
-// inverse is the sum of one part in n of each cell's number of runs: an effect's variance is that of a run, times four and this, by the square of the number of cells.
+// inverse is the sum of one part in n of each cell's number of runs: an effect's variance is that
+// of a run, times four and this, by the square of the number of cells.
 func (c *cells) inverse() (sum float64) {
 	for _, n := range c.n {
 		sum += 1 / float64(n)
@@ -150,7 +160,8 @@ func (d *Data) cells() (*cells, error) {
 				return nil, fmt.Errorf("found more than %d combinations of levels", mostCells)
 			}
 			at[key] = cell
-			c.levels, c.means, c.n, c.blocks = append(c.levels, r.Levels), append(c.means, 0), append(c.n, 0), append(c.blocks, nil)
+			c.levels, c.means, c.n, c.blocks = append(c.levels, r.Levels), append(c.means, 0), append(c.n, 0),
+				append(c.blocks, nil)
 		}
 		of[i] = cell
 		if !slices.Contains(c.blocks[cell], b) {
@@ -196,8 +207,8 @@ func bytes(levels []int8) []byte {
 	return b
 }
 
-// groups is how many groups there are of cells and blocks that are connected by runs: what differs between blocks within a group takes a degree of
-// freedom of the replicates' differences.
+// groups is how many groups there are of cells and blocks that are connected by runs: what differs
+// between blocks within a group takes a degree of freedom of the replicates' differences.
 func (c *cells) groups() int {
 	parent := make([]int, c.many)
 	for i := range parent {
@@ -247,8 +258,9 @@ func (x column) dot(y column, n int) int {
 	return n - 2*apart
 }
 
-// effects estimates all effects that the plan tells, those of few factors first. One that has the same signs as an earlier one is its alias. One that is neither
-// that nor independent of the earlier ones is left out, as in plans of Plackett and Burman.
+// effects estimates all effects that the plan tells, those of few factors first. One that has the
+// same signs as an earlier one is its alias. One that is neither that nor independent of the
+// earlier ones is left out, as in plans of Plackett and Burman.
 func (f *Fit) effects(c *cells, factors []string) error {
 	n := len(c.levels)
 	one := make(column, (n+63)/64)
@@ -282,7 +294,10 @@ func (f *Fit) effects(c *cells, factors []string) error {
 	if e.partly > 0 {
 		f.Notes = append(f.Notes, "interactions are aliased in part with several effects, and are not estimated: main effects have parts of them, unless the plan is folded")
 	}
-	slices.SortStableFunc(f.Effects, func(a, b Effect) int { return cmp.Compare(math.Abs(b.Effect), math.Abs(a.Effect)) })
+	slices.SortStableFunc(f.Effects, func(a, b Effect) int {
+		return cmp.Compare(math.Abs(b.Effect),
+			math.Abs(a.Effect))
+	})
 	return nil
 }
 
@@ -298,7 +313,8 @@ type estimator struct {
 	partly  int
 }
 
-// from estimates the interactions of some factors with so many more of those from k on; signs is their column.
+// from estimates the interactions of some factors with so many more of those from k on; signs is
+// their column.
 func (e *estimator) from(more, k int, signs column, names []string) {
 	if more == 0 {
 		e.estimate(signs, names)
@@ -343,7 +359,8 @@ func (e *estimator) estimate(signs column, names []string) {
 	e.f.Effects = append(e.f.Effects, Effect{Name: name, Effect: 2 * contrast / float64(n), order: len(names)})
 }
 
-// sum adds n numbers up, with what rounding loses (Neumaier 1974): small effects are differences of large sums.
+// sum adds n numbers up, with what rounding loses (Neumaier 1974): small effects are differences of
+// large sums.
 func sum(n int, x func(int) float64) float64 {
 	all, lost := 0., 0.
 	for i := range n {
@@ -447,7 +464,8 @@ func (f *Fit) test(c *cells, by Method, alpha float64) {
 	case n == 0:
 	case f.SEMethod == Replicates:
 		deviation := f.SE / c.each() // of a run
-		x := &Effect{Name: "curvature", Effect: c.halfway() - f.Mean, SE: deviation * math.Sqrt(1/float64(n)+c.inverse()/float64(len(c.n)*len(c.n)))}
+		x := &Effect{Name: "curvature", Effect: c.halfway() - f.Mean,
+			SE: deviation * math.Sqrt(1/float64(n)+c.inverse()/float64(len(c.n)*len(c.n)))}
 		x.T = ratio(x.Effect, x.SE)
 		x.P = student(x.T)
 		x.PHolm, x.Significant = x.P, x.P <= alpha
@@ -470,7 +488,8 @@ func ratio(effect, se float64) float64 {
 	return math.Copysign(math.MaxFloat64, effect)
 }
 
-// Holm corrects for the number of tests: of those that are not noise by choice the one with the lowest p counts as many times as there are, the next one once less.
+// Holm corrects for the number of tests: of those that are not noise by choice the one with the
+// lowest p counts as many times as there are, the next one once less.
 func Holm(effects []Effect, alpha float64) {
 	var order []int
 	for i := range effects {

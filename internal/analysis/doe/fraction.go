@@ -6,11 +6,14 @@ import (
 	"slices"
 )
 
-// A fraction of 2^k runs has 2^m of them, of m independent columns and k-m that are products of these. A column is a number with a bit for each of the
-// m: a run is such a number too, and a factor's level is by whether the two share an even number of bits. Products of factors that are always 1 are the words
-// of the plan. The fewer short words it has, the fewer effects are aliased: the shortest word's length is the resolution.
+// A fraction of 2^k runs has 2^m of them, of m independent columns and k-m that are products of
+// these. A column is a number with a bit for each of the m: a run is such a number too, and a
+// factor's level is by whether the two share an even number of bits. Products of factors that are
+// always 1 are the words of the plan. The fewer short words it has, the fewer effects are aliased:
+// the shortest word's length is the resolution.
 
-// fraction finds the smallest one for k factors, or one of so many runs, with the fewest short words (minimum aberration: Fries and Hunter 1980).
+// fraction finds the smallest one for k factors, or one of so many runs, with the fewest short
+// words (minimum aberration: Fries and Hunter 1980).
 func fraction(k int, o Options) (*base, error) {
 	if o.Runs != 0 && (o.Runs&(o.Runs-1) != 0 || o.Runs < 2) {
 		return nil, fmt.Errorf("found %d runs, expected a power of two for a fraction of all combinations", o.Runs)
@@ -38,9 +41,11 @@ func fraction(k int, o Options) (*base, error) {
 		return nil, fmt.Errorf("a fraction with %d runs and %d factors has resolution %d at best, expected %d: it needs more runs", o.Runs, k, found, o.Resolution)
 	}
 	if o.Runs != 0 {
-		return nil, fmt.Errorf("found %d runs for %d factors, expected more runs than factors, and %d or fewer", o.Runs, k, mostRuns)
+		return nil, fmt.Errorf("found %d runs for %d factors, expected more runs than factors, and %d or fewer", o.Runs,
+			k, mostRuns)
 	}
-	return nil, fmt.Errorf("a fraction of resolution %d for %d factors has more than %d runs", o.Resolution, k, mostRuns)
+	return nil, fmt.Errorf("a fraction of resolution %d for %d factors has more than %d runs", o.Resolution, k,
+		mostRuns)
 }
 
 // levels are the runs of a plan with some columns.
@@ -68,7 +73,8 @@ const (
 	compared = 7    // lengths of words, from 1 on
 )
 
-// search finds k columns: it adds one after the other to the independent ones, and keeps those parts that have the fewest short words.
+// search finds k columns: it adds one after the other to the independent ones, and keeps those
+// parts that have the fewest short words.
 func search(k, m, least int) []int {
 	n := 1 << m
 	first := partial{odd: make([]uint8, n)}
@@ -78,7 +84,8 @@ func search(k, m, least int) []int {
 	var candidates []int
 	for c := 3; c < n; c++ {
 		odd := bits.OnesCount(uint(c))&1 == 1
-		if c&(c-1) == 0 || least == 4 && 16*k > 5*n && 2*k <= n && !odd { // then all plans of resolution 4 are of odd columns
+		if c&(c-1) == 0 || least == 4 && 16*k > 5*n && 2*k <= n && !odd {
+			// then all plans of resolution 4 are of odd columns
 			continue
 		}
 		candidates = append(candidates, c)
@@ -130,7 +137,8 @@ func (p partial) key() string {
 	return string(key)
 }
 
-// count counts the words up to some length, from the numbers of runs by how many columns are odd in them (MacWilliams' identity).
+// count counts the words up to some length, from the numbers of runs by how many columns are odd in
+// them (MacWilliams' identity).
 func (p *partial) count(table [][]int) {
 	runs := make([]int, len(table))
 	for _, odd := range p.odd {
@@ -150,7 +158,8 @@ func (p *partial) count(table [][]int) {
 	}
 }
 
-// krawtchouks are, by how many of k signs are negative and by length, the sums of the products of all sets of so many of them.
+// krawtchouks are, by how many of k signs are negative and by length, the sums of the products of
+// all sets of so many of them.
 func krawtchouks(k int) [][]int {
 	table := make([][]int, k+1)
 	for negative := range table {
@@ -216,7 +225,8 @@ func resolution(columns []int, m int) int {
 	return min(len(p.words), len(columns)+1)
 }
 
-// aliases are groups of main effects and interactions of two factors that cannot be told apart, in a fraction.
+// aliases are groups of main effects and interactions of two factors that cannot be told apart, in
+// a fraction.
 func (b *base) aliases(factors []string) [][]string {
 	if b.columns == nil {
 		return nil

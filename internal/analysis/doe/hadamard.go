@@ -2,14 +2,17 @@ package doe
 
 import "fmt"
 
-// plackettBurman finds the smallest plan of Plackett and Burman (1946) for k factors, or one of so many runs. Folded it has resolution 4. Its interactions are aliased in part.
+// plackettBurman finds the smallest plan of Plackett and Burman (1946) for k factors, or one of so
+// many runs. Folded it has resolution 4. Its interactions are aliased in part.
 func plackettBurman(k int, o Options) (*base, error) {
 	if o.Resolution > 4 {
-		return nil, fmt.Errorf("found resolution %d for a Plackett-Burman plan, which has 3, or 4 if it is folded", o.Resolution)
+		return nil, fmt.Errorf("found resolution %d for a Plackett-Burman plan, which has 3, or 4 if it is folded",
+			o.Resolution)
 	}
 	fold := o.Resolution == 4
 	if fold && o.Runs%8 != 0 || o.Runs%4 != 0 {
-		return nil, fmt.Errorf("found %d runs, expected a multiple of %d for a Plackett-Burman plan of resolution %d", o.Runs, map[bool]int{true: 8, false: 4}[fold], o.Resolution)
+		return nil, fmt.Errorf("found %d runs, expected a multiple of %d for a Plackett-Burman plan of resolution %d",
+			o.Runs, map[bool]int{true: 8, false: 4}[fold], o.Resolution)
 	}
 	for n := 4; n <= mostRuns; n += 4 {
 		room, runs := n-1, n
@@ -17,7 +20,9 @@ func plackettBurman(k int, o Options) (*base, error) {
 			runs = 2 * n
 		}
 		if fold && o.Blocks <= 1 {
-			room = n // the column that is always 1 before the fold takes a factor, too, if it does not tell blocks apart
+			// the column that is always 1 before the fold takes a factor, too, if it does not tell
+			// blocks apart
+			room = n
 		}
 		if room < k || o.Runs != 0 && runs != o.Runs {
 			continue
@@ -39,13 +44,16 @@ func plackettBurman(k int, o Options) (*base, error) {
 		return b, nil
 	}
 	if o.Runs != 0 {
-		return nil, fmt.Errorf("found no Plackett-Burman plan of %d runs and resolution %d for %d factors", o.Runs, o.Resolution, k)
+		return nil, fmt.Errorf("found no Plackett-Burman plan of %d runs and resolution %d for %d factors", o.Runs,
+			o.Resolution, k)
 	}
 	return nil, fmt.Errorf("found no Plackett-Burman plan for %d factors", k)
 }
 
-// hadamard is a matrix of signs whose columns are orthogonal, of which the first one has no -1; nil: none is known here. Those of 12, 20, 24, 44, 48 and so on are cyclic, by
-// squares modulo a prime number (Paley 1933), which gives the rows that Plackett and Burman print. Others are made from smaller ones.
+// hadamard is a matrix of signs whose columns are orthogonal, of which the first one has no -1;
+// nil: none is known here. Those of 12, 20, 24, 44, 48 and so on are cyclic, by squares modulo a
+// prime number (Paley 1933), which gives the rows that Plackett and Burman print. Others are made
+// from smaller ones.
 func hadamard(n int) [][]int8 {
 	switch {
 	case n == 1:
@@ -76,7 +84,8 @@ func hadamard(n int) [][]int8 {
 	return h
 }
 
-// cyclic is the matrix of order p+1, for a prime number of the form 4i+3: a row, its p-1 cyclic shifts, and a row of -1, behind a column of 1.
+// cyclic is the matrix of order p+1, for a prime number of the form 4i+3: a row, its p-1 cyclic
+// shifts, and a row of -1, behind a column of 1.
 func cyclic(p int) [][]int8 {
 	is := squares(p)
 	h := make([][]int8, p+1)

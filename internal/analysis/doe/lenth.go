@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Lenth (1989) takes most effects for noise: their median tells the noise, once those that are too large for that are left out.
+// Lenth (1989) takes most effects for noise: their median tells the noise, once those that are too
+// large for that are left out.
 
 const leastLenth = 3
 
@@ -56,8 +57,10 @@ func median(x []float64) float64 {
 	return (x[n/2-1] + x[n/2]) / 2
 }
 
-// null is how large effects are beside their pseudo standard error if all are noise, in falling order. Student's t with a third of their number, which the margins are
-// by, is near that for one effect; for the largest of sixty, which is what matters after a correction for their number, it is not.
+// null is how large effects are beside their pseudo standard error if all are noise, in falling
+// order. Student's t with a third of their number, which the margins are by, is near that for one
+// effect; for the largest of sixty, which is what matters after a correction for their number, it
+// is not.
 type null []float64
 
 const nullRatios = 1 << 20

@@ -25,9 +25,11 @@ var Kinds = []Kind{Full, Fraction, PlackettBurman}
 
 // Options are what a plan is to be like. The zero value is the smallest plan of resolution 4.
 type Options struct {
-	Kind       Kind
-	Runs       int // 0: as few as do; without replicates and centre points
-	Resolution int // 3: main effects are aliased with interactions of two factors; 4: these with each other; 5: with none of these; 0: 4
+	Kind Kind
+	Runs int // 0: as few as do; without replicates and centre points
+	// 3: main effects are aliased with interactions of two factors; 4: these with each other; 5:
+	// with none of these; 0: 4
+	Resolution int
 	Foldover   bool
 	Center     int // runs with all factors halfway
 	Blocks     int // 0: 1
@@ -48,7 +50,8 @@ type Plan struct {
 	Resolution int
 	Factors    []string
 	Runs       []Run
-	// Aliases are groups of main effects and interactions of two factors that the plan does not tell apart.
+	// Aliases are groups of main effects and interactions of two factors that the plan does not
+	// tell apart.
 	Aliases [][]string
 }
 
@@ -105,7 +108,8 @@ func check(factors []string, o Options) error {
 	case o.Runs < 0 || o.Center < 0 || o.Blocks < 0 || o.Replicates < 0:
 		return errors.New("found a number below 0")
 	case o.Center > mostPlan || o.Replicates > mostPlan:
-		return fmt.Errorf("found %d replicates and %d runs halfway, expected %d runs or fewer", o.Replicates, o.Center, mostPlan)
+		return fmt.Errorf("found %d replicates and %d runs halfway, expected %d runs or fewer", o.Replicates, o.Center,
+			mostPlan)
 	}
 	for i, f := range factors {
 		switch {
@@ -135,7 +139,8 @@ func choose(k int, o Options) (*base, error) {
 		half := o
 		half.Foldover, half.Runs, half.Resolution = false, o.Runs/2, 3
 		if o.Runs%2 != 0 {
-			return nil, fmt.Errorf("found %d runs, expected an even number: half of them are the others turned round", o.Runs)
+			return nil, fmt.Errorf("found %d runs, expected an even number: half of them are the others turned round",
+				o.Runs)
 		}
 		if o.Resolution == 5 {
 			return nil, errors.New("found -foldover and resolution 5: a plan that is turned round has resolution 4")
@@ -167,7 +172,8 @@ func choose(k int, o Options) (*base, error) {
 // full has all combinations of levels.
 func full(k int, o Options) (*base, error) {
 	if k > mostFull {
-		return nil, fmt.Errorf("found %d factors for a full plan, expected %d or fewer: it has 2 to that power of runs", k, mostFull)
+		return nil, fmt.Errorf("found %d factors for a full plan, expected %d or fewer: it has 2 to that power of runs",
+			k, mostFull)
 	}
 	if o.Runs != 0 && o.Runs != 1<<k {
 		return nil, fmt.Errorf("found %d runs for a full plan of %d factors, which has %d", o.Runs, k, 1<<k)
@@ -179,7 +185,8 @@ func full(k int, o Options) (*base, error) {
 	return &base{"full", k + 1, levels(columns, k), columns, false}, nil
 }
 
-// fold adds each run with all levels turned round, which takes what is odd in the factors from what is even: main effects from interactions of two.
+// fold adds each run with all levels turned round, which takes what is odd in the factors from what
+// is even: main effects from interactions of two.
 func (b *base) fold() *base {
 	f := &base{b.name + ", folded", 4, slices.Clone(b.rows), nil, true}
 	for _, row := range b.rows {
@@ -189,7 +196,9 @@ func (b *base) fold() *base {
 		}
 		f.rows = append(f.rows, turned)
 	}
-	if b.columns != nil { // it is a fraction still, of twice as many runs: the fold is one more independent column, in every factor
+	if b.columns != nil {
+		// it is a fraction still, of twice as many runs: the fold is one more independent column,
+		// in every factor
 		top := 1
 		for 1<<top < len(f.rows) {
 			top++

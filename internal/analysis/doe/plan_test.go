@@ -64,12 +64,15 @@ func TestMinimumAberration(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ runs, factors, words int }{
 		{16, 5, 0}, {16, 6, 3}, {16, 7, 7}, {16, 8, 14},
-		{32, 6, 0}, {32, 7, 1}, {32, 8, 3}, {32, 9, 6}, {32, 10, 10}, {32, 11, 25}, {32, 12, 38}, {32, 13, 55}, {32, 14, 77}, {32, 15, 105}, {32, 16, 140},
-		{64, 7, 0}, {64, 8, 0}, {64, 9, 1}, {64, 10, 2}, {64, 11, 4}, {64, 12, 6}, {64, 13, 14}, {64, 14, 22}, {64, 15, 30}, {64, 16, 43}, {64, 17, 59}, {64, 18, 78}, {64, 19, 100}, {64, 20, 125},
+		{32, 6, 0}, {32, 7, 1}, {32, 8, 3}, {32, 9, 6}, {32, 10, 10}, {32, 11, 25}, {32, 12, 38}, {32, 13, 55},
+		{32, 14, 77}, {32, 15, 105}, {32, 16, 140},
+		{64, 7, 0}, {64, 8, 0}, {64, 9, 1}, {64, 10, 2}, {64, 11, 4}, {64, 12, 6}, {64, 13, 14}, {64, 14, 22},
+		{64, 15, 30}, {64, 16, 43}, {64, 17, 59}, {64, 18, 78}, {64, 19, 100}, {64, 20, 125},
 	} {
 		p := plan(t, c.factors, doe.Options{Kind: doe.Fraction, Runs: c.runs})
 		if three, four := words(p, 3), words(p, 4); three != 0 || four != c.words {
-			t.Errorf("%d factors in %d runs: found %d words of three and %d of four, expected 0 and %d", c.factors, c.runs, three, four, c.words)
+			t.Errorf("%d factors in %d runs: found %d words of three and %d of four, expected 0 and %d", c.factors,
+				c.runs, three, four, c.words)
 		}
 	}
 }
@@ -83,27 +86,37 @@ func TestSmallest(t *testing.T) {
 		runs    int
 		design  string
 	}{
-		{3, doe.Options{}, 8, "full"}, {3, doe.Options{Resolution: 3}, 4, "fraction"}, {4, doe.Options{}, 8, "fraction"}, {5, doe.Options{Resolution: 5}, 16, "fraction"},
-		{6, doe.Options{}, 16, "fraction"}, {7, doe.Options{}, 16, "fraction"}, {9, doe.Options{}, 24, "pb, folded"}, {12, doe.Options{}, 24, "pb, folded"}, {17, doe.Options{}, 40, "pb, folded"}, {31, doe.Options{}, 64, "fraction"},
-		{31, doe.Options{Resolution: 3}, 32, "fraction"}, {11, doe.Options{Resolution: 3}, 12, "pb"}, {19, doe.Options{Resolution: 3}, 20, "pb"}, {23, doe.Options{Kind: doe.PlackettBurman, Resolution: 3}, 24, "pb"},
-		{9, doe.Options{Kind: doe.Fraction}, 32, "fraction"}, {8, doe.Options{Resolution: 5}, 64, "fraction"}, {11, doe.Options{Resolution: 5}, 128, "fraction"}, {7, doe.Options{Foldover: true}, 16, "fraction, folded"},
-		{4, doe.Options{Kind: doe.Full}, 16, "full"}, {1, doe.Options{}, 2, "full"}, {40, doe.Options{}, 80, "pb, folded"}, {64, doe.Options{}, 128, "fraction"},
+		{3, doe.Options{}, 8, "full"}, {3, doe.Options{Resolution: 3}, 4, "fraction"},
+		{4, doe.Options{}, 8, "fraction"}, {5, doe.Options{Resolution: 5}, 16, "fraction"},
+		{6, doe.Options{}, 16, "fraction"}, {7, doe.Options{}, 16, "fraction"}, {9, doe.Options{}, 24, "pb, folded"},
+		{12, doe.Options{}, 24, "pb, folded"}, {17, doe.Options{}, 40, "pb, folded"},
+		{31, doe.Options{}, 64, "fraction"},
+		{31, doe.Options{Resolution: 3}, 32, "fraction"}, {11, doe.Options{Resolution: 3}, 12, "pb"},
+		{19, doe.Options{Resolution: 3}, 20, "pb"},
+		{23, doe.Options{Kind: doe.PlackettBurman, Resolution: 3}, 24, "pb"},
+		{9, doe.Options{Kind: doe.Fraction}, 32, "fraction"}, {8, doe.Options{Resolution: 5}, 64, "fraction"},
+		{11, doe.Options{Resolution: 5}, 128, "fraction"}, {7, doe.Options{Foldover: true}, 16, "fraction, folded"},
+		{4, doe.Options{Kind: doe.Full}, 16, "full"}, {1, doe.Options{}, 2, "full"},
+		{40, doe.Options{}, 80, "pb, folded"}, {64, doe.Options{}, 128, "fraction"},
 	} {
 		p := plan(t, c.factors, c.o)
 		if len(p.Runs) != c.runs || p.Design != c.design || p.Resolution < min(max(c.o.Resolution, 3), c.factors+1) {
-			t.Errorf("%d factors, %+v: found %d runs, %s, resolution %d; expected %d, %s", c.factors, c.o, len(p.Runs), p.Design, p.Resolution, c.runs, c.design)
+			t.Errorf("%d factors, %+v: found %d runs, %s, resolution %d; expected %d, %s", c.factors, c.o, len(p.Runs),
+				p.Design, p.Resolution, c.runs, c.design)
 		}
 	}
 }
 
-// TestClear: in each plan factors are independent, each as often low as high; at resolution 4 main effects are also independent of interactions of two, and at 5 these of
-// each other (D5).
+// TestClear: in each plan factors are independent, each as often low as high; at resolution 4 main
+// effects are also independent of interactions of two, and at 5 these of each other (D5).
 func TestClear(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 14).Draw(t, "factors")
-		o := doe.Options{Resolution: rapid.IntRange(3, 5).Draw(t, "resolution"), Seed: rapid.Uint64().Draw(t, "seed"), Replicates: rapid.IntRange(1, 2).Draw(t, "replicates"),
-			Kind: rapid.SampledFrom([]doe.Kind{doe.Smallest, doe.Fraction, doe.PlackettBurman}).Draw(t, "kind"), Blocks: rapid.SampledFrom([]int{1, 2}).Draw(t, "blocks")}
+		o := doe.Options{Resolution: rapid.IntRange(3, 5).Draw(t, "resolution"), Seed: rapid.Uint64().Draw(t, "seed"),
+			Replicates: rapid.IntRange(1, 2).Draw(t, "replicates"),
+			Kind:       rapid.SampledFrom([]doe.Kind{doe.Smallest, doe.Fraction, doe.PlackettBurman}).Draw(t, "kind"),
+			Blocks:     rapid.SampledFrom([]int{1, 2}).Draw(t, "blocks")}
 		p, err := doe.New(names(k), o)
 		if err != nil {
 			return
@@ -155,7 +168,8 @@ func TestClear(t *testing.T) {
 	})
 }
 
-// TestAliases: those of six factors in 16 runs are the products with the words, and what is not clear is said.
+// TestAliases: those of six factors in 16 runs are the products with the words, and what is not
+// clear is said.
 func TestAliases(t *testing.T) {
 	t.Parallel()
 	p := plan(t, 6, doe.Options{})
@@ -171,16 +185,19 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// TestConfounded: blocks of full plans are those of published tables (Sun, Wu & Chen 1997, table 1; Box, Hunter & Hunter 2005, table 5A.1): of the interactions that
-// are aliased with what blocks differ by so many are of two factors, of three, and so on.
+// TestConfounded: blocks of full plans are those of published tables (Sun, Wu & Chen 1997, table 1;
+// Box, Hunter & Hunter 2005, table 5A.1): of the interactions that are aliased with what blocks
+// differ by so many are of two factors, of three, and so on.
 func TestConfounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		factors, blocks int
 		want            string
 	}{
-		{3, 2, "[0 1]"}, {3, 4, "[3 0]"}, {4, 2, "[0 0 1]"}, {4, 4, "[1 2 0]"}, {4, 8, "[6 0 1]"}, {5, 2, "[0 0 0 1]"}, {5, 4, "[0 2 1 0]"}, {5, 8, "[2 4 1 0]"},
-		{5, 16, "[10 0 5 0]"}, {6, 4, "[0 0 3 0 0]"}, {6, 8, "[0 4 3 0 0]"}, {6, 16, "[3 8 3 0 1]"}, {6, 32, "[15 0 15 0 1]"},
+		{3, 2, "[0 1]"}, {3, 4, "[3 0]"}, {4, 2, "[0 0 1]"}, {4, 4, "[1 2 0]"}, {4, 8, "[6 0 1]"}, {5, 2, "[0 0 0 1]"},
+		{5, 4, "[0 2 1 0]"}, {5, 8, "[2 4 1 0]"},
+		{5, 16, "[10 0 5 0]"}, {6, 4, "[0 0 3 0 0]"}, {6, 8, "[0 4 3 0 0]"}, {6, 16, "[3 8 3 0 1]"},
+		{6, 32, "[15 0 15 0 1]"},
 	} {
 		p := plan(t, c.factors, doe.Options{Kind: doe.Full, Blocks: c.blocks})
 		counts := make([]int, c.factors-1)
@@ -209,11 +226,13 @@ func TestConfounded(t *testing.T) {
 	}
 }
 
-// TestParts: blocks have the same number of runs, and centre points are spread over them; the same seed gives the same order.
+// TestParts: blocks have the same number of runs, and centre points are spread over them; the same
+// seed gives the same order.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	o := doe.Options{Blocks: 2, Center: 4, Replicates: 2, Seed: 7}
-	p, again, other := plan(t, 6, o), plan(t, 6, o), plan(t, 6, doe.Options{Blocks: 2, Center: 4, Replicates: 2, Seed: 8})
+	p, again, other := plan(t, 6, o), plan(t, 6, o),
+		plan(t, 6, doe.Options{Blocks: 2, Center: 4, Replicates: 2, Seed: 8})
 	if len(p.Runs) != 36 || fmt.Sprint(p) != fmt.Sprint(again) || fmt.Sprint(p) == fmt.Sprint(other) {
 		t.Errorf("found %d runs, expected 36 in an order that the seed tells", len(p.Runs))
 	}

@@ -10,13 +10,15 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// TestCounted: of a lock whose operations were not events nobody knows who waits for it on more processors. Four goroutines hold it for 3 of 4 ms, as profiles
-// estimate: on four processors the run takes between 4 ms and one behind the other, on the recorded one there is no doubt.
+// TestCounted: of a lock whose operations were not events nobody knows who waits for it on more
+// processors. Four goroutines hold it for 3 of 4 ms, as profiles estimate: on four processors the
+// run takes between 4 ms and one behind the other, on the recorded one there is no doubt.
 func TestCounted(t *testing.T) {
 	t.Parallel()
 	var threads []tracetest.Thread
 	for range 4 {
-		threads = append(threads, tracetest.Thread{Name: "main.worker", Ops: []tracetest.Op{work("inside", 3), work("outside", 1)}})
+		threads = append(threads, tracetest.Thread{Name: "main.worker",
+			Ops: []tracetest.Op{work("inside", 3), work("outside", 1)}})
 	}
 	b := tracetest.New(1)
 	p, _, err := steps.Build(tracetest.SimulateOn(b, threads).Trace(), steps.Options{})
@@ -29,9 +31,11 @@ func TestCounted(t *testing.T) {
 		t.Errorf("on one processor it takes %d, up to %d, expected 16 ms", one.T, one.Hi)
 	}
 	if four := r.Runs[1]; four.T != 4*ms || four.Lo > 4*ms || four.Hi < 13*ms || four.Hi > 16*ms {
-		t.Errorf("on four processors it takes %d, from %d to %d, expected 4 ms, and up to 13 at least", four.T, four.Lo, four.Hi)
+		t.Errorf("on four processors it takes %d, from %d to %d, expected 4 ms, and up to 13 at least", four.T, four.Lo,
+			four.Hi)
 	}
-	if all := strings.Join(r.Remarks.All(), "\n"); !strings.Contains(all, "main.mu: 75 % of 80 operations were only counted") {
+	if all := strings.Join(r.Remarks.All(), "\n"); !strings.Contains(all,
+		"main.mu: 75 % of 80 operations were only counted") {
 		t.Errorf("the notes do not name the lock:\n%s", all)
 	}
 }

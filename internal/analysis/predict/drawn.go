@@ -81,8 +81,9 @@ func newDrawn(p *steps.Program) *drawn {
 	return d
 }
 
-// apart is the ratio of two lengths with none between them from which on they are of different kinds: what takes a
-// millisecond does not take a second the next time because there is other work in the same place that does.
+// apart is the ratio of two lengths with none between them from which on they are of different
+// kinds: what takes a millisecond does not take a second the next time because there is other work
+// in the same place that does.
 const apart = 2
 
 // split divides sorted lengths that lie apart.
@@ -97,7 +98,8 @@ func split(list []int64) (parts [][]int64) {
 	return append(parts, list[from:])
 }
 
-// lengths draws the lengths of steps: by their numbers, so that a step has the same one in two runs that take them in different orders.
+// lengths draws the lengths of steps: by their numbers, so that a step has the same one in two runs
+// that take them in different orders.
 func (d *drawn) lengths(p *steps.Program, seed uint64) func(steps.StepID) float64 {
 	first := scatter(seed + 1)
 	return func(id steps.StepID) float64 {
@@ -111,7 +113,8 @@ func (d *drawn) lengths(p *steps.Program, seed uint64) func(steps.StepID) float6
 	}
 }
 
-// scatter is a number that looks drawn by chance and is always the same for x: the output function of the generator SplitMix64.
+// scatter is a number that looks drawn by chance and is always the same for x: the output function
+// of the generator SplitMix64.
 func scatter(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -7,10 +7,11 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// The next run of a program is another one: its work takes a little longer here and shorter there, and its scheduler steals elsewhere. How much
-// that matters is known from the run at hand, in which the same work was done many times: lengths are drawn anew, each from
-// those of its kind, and the run is computed with them. Work that was done once has no others to draw from, so that an interval is too short if
-// most of the run is such work.
+// The next run of a program is another one: its work takes a little longer here and shorter there,
+// and its scheduler steals elsewhere. How much that matters is known from the run at hand, in which
+// the same work was done many times: lengths are drawn anew, each from those of its kind, and the
+// run is computed with them. Work that was done once has no others to draw from, so that an
+// interval is too short if most of the run is such work.
 
 // interval returns by how much a run may end earlier or later than computed, 9 times of 10.
 func (r *runner) interval(o sim.Options) float64 {
@@ -28,8 +29,9 @@ const (
 	gainsSteps = 2e6
 )
 
-// gains returns what a change gains on average over the chances of Go's scheduler, and how far that may be off, 9 times of 10: because lengths may be
-// others, which runs without chance tell, and because these are some runs. Of a long run it is not known any better than the run itself.
+// gains returns what a change gains on average over the chances of Go's scheduler, and how far that
+// may be off, 9 times of 10: because lengths may be others, which runs without chance tell, and
+// because these are some runs. Of a long run it is not known any better than the run itself.
 func (r *runner) gains(o sim.Options) (ns, off float64) {
 	n := min(mostGains, int(gainsSteps/float64(r.p.Steps.Len())))
 	if n < leastDraws {
@@ -50,8 +52,8 @@ func (r *runner) gains(o sim.Options) (ns, off float64) {
 	return ns, math.Hypot(off, about(runs)/math.Sqrt(float64(n)))
 }
 
-// paired computes n runs with and without a change, each pair with the same chances, and if drawn with the same lengths drawn anew. It returns
-// by how much those with it are shorter.
+// paired computes n runs with and without a change, each pair with the same chances, and if drawn
+// with the same lengths drawn anew. It returns by how much those with it are shorter.
 func (r *runner) paired(o sim.Options, n int, drawn bool) (list []float64) {
 	changed := o.Length
 	for seed := range uint64(n) {

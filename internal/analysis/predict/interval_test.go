@@ -11,12 +11,14 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// randomLengths is a program whose work takes a random time: four goroutines, with a lock that they need now and then.
+// randomLengths is a program whose work takes a random time: four goroutines, with a lock that they
+// need now and then.
 func randomLengths(r *rand.Rand) (threads []tracetest.Thread) {
 	for range 4 {
 		var ops []tracetest.Op
 		for range 30 {
-			ops = append(ops, work("outside", 0.2*r.ExpFloat64()), tracetest.Lock("main.mu"), work("inside", 0.02+0.02*r.Float64()), tracetest.Unlock("main.mu"))
+			ops = append(ops, work("outside", 0.2*r.ExpFloat64()), tracetest.Lock("main.mu"),
+				work("inside", 0.02+0.02*r.Float64()), tracetest.Unlock("main.mu"))
 		}
 		threads = append(threads, tracetest.Thread{Name: "main.worker", Ops: ops})
 	}
@@ -40,7 +42,8 @@ func TestInterval(t *testing.T) {
 	cases := float64(tracetest.Cases(1000))
 	covered, width := 0, 0.
 	for range int(cases) {
-		of := predict.New(build(), predict.Ask{Procs: []int{procs}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{}}).Runs[0]
+		of := predict.New(build(), predict.Ask{Procs: []int{procs}, Policy: sim.Sharing,
+			WhatIf: []predict.WhatIf{}}).Runs[0]
 		next := sim.Simulate(build(), sim.Options{Procs: procs, Policy: sim.Sharing}).T
 		if float64(of.Lo) <= next && next <= float64(of.Hi) {
 			covered++

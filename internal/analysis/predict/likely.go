@@ -23,8 +23,8 @@ var likelyShares = []string{"-10%", "-25%", "-50%"}
 // largeSteps is from how many steps on one share must do.
 const largeSteps = 2e6
 
-// likely are changes of the procedures whose own work is worth most on the recorded number of processors, or, if requests are asked for, is
-// most of theirs.
+// likely are changes of the procedures whose own work is worth most on the recorded number of
+// processors, or, if requests are asked for, is most of theirs.
 func likely(p *steps.Program, policy sim.Policy, w *sim.Watch) (list []WhatIf) {
 	worth, all := map[trace.PointID]float64{}, 0.
 	add := func(step steps.StepID, weight float64) {
@@ -63,7 +63,8 @@ func likely(p *steps.Program, policy sim.Policy, w *sim.Watch) (list []WhatIf) {
 	}
 	for _, proc := range procs[:min(len(procs), mostLikely)] {
 		for _, share := range shares {
-			if w, err := ParseWhatIf("self:" + p.R.T.Points[proc].Name + "=" + share); err == nil && worth[proc] > likelyFrom*all {
+			if w, err := ParseWhatIf("self:" + p.R.T.Points[proc].Name + "=" + share); err == nil &&
+				worth[proc] > likelyFrom*all {
 				list = append(list, w)
 			}
 		}
@@ -71,7 +72,8 @@ func likely(p *steps.Program, policy sim.Policy, w *sim.Watch) (list []WhatIf) {
 	return append(list, likelyObjects(p)...)
 }
 
-// waitedFrom is the share of the run that goroutines must have waited for something, all together, to see what less of it would gain.
+// waitedFrom is the share of the run that goroutines must have waited for something, all together,
+// to see what less of it would gain.
 const waitedFrom = 0.05
 
 // Crowd is something with a name that goroutines waited for.
@@ -129,8 +131,8 @@ func crowd(p *steps.Program, s *steps.Step) (c Crowd, ok bool) {
 	return c, false
 }
 
-// likelyObjects are changes of what goroutines waited for most: half the time under a lock, twice as much room in a channel or semaphore, twice as many
-// workers that take from a channel.
+// likelyObjects are changes of what goroutines waited for most: half the time under a lock, twice
+// as much room in a channel or semaphore, twice as many workers that take from a channel.
 func likelyObjects(p *steps.Program) (list []WhatIf) {
 	for _, c := range Crowds(p) {
 		if w, err := ParseWhatIf(c.Change); err == nil && w.Check(p) == nil {
@@ -140,7 +142,8 @@ func likelyObjects(p *steps.Program) (list []WhatIf) {
 	return append(list, likelyWorkers(p)...)
 }
 
-// likelyWorkers is twice as many goroutines of the kind that is a pool of workers and has most of them.
+// likelyWorkers is twice as many goroutines of the kind that is a pool of workers and has most of
+// them.
 func likelyWorkers(p *steps.Program) (list []WhatIf) {
 	counts := map[string]int{}
 	for g := range p.Gs {
@@ -148,12 +151,16 @@ func likelyWorkers(p *steps.Program) (list []WhatIf) {
 			counts[p.R.Groups.Origin(group).Name]++
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	names := slices.SortedFunc(maps.Keys(counts), func(a,
+		b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
 	for _, name := range names[:min(len(names), mostLikely)] {
 		if counts[name] < 2 || counts[name] > mostOf/2 {
 			continue
 		}
-		if w, err := ParseWhatIf(fmt.Sprintf("%s%s=%d", workersPrefix, name, 2*counts[name])); err == nil && w.Check(p) == nil {
+		if w, err := ParseWhatIf(fmt.Sprintf("%s%s=%d", workersPrefix, name, 2*counts[name])); err == nil &&
+			w.Check(p) == nil {
 			return append(list, w)
 		}
 	}

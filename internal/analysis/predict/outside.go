@@ -8,8 +8,9 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// A computed run keeps waits for the network as long as they were, where the trace does not tell who wrote what ended them. That may have been
-// another goroutine of the program, which a change lets go on sooner: then the change gains more than is computed, up to what these waits are worth.
+// A computed run keeps waits for the network as long as they were, where the trace does not tell
+// who wrote what ended them. That may have been another goroutine of the program, which a change
+// lets go on sooner: then the change gains more than is computed, up to what these waits are worth.
 
 // leastOutside is the share of a run from which on that matters.
 const leastOutside = 0.01

@@ -10,7 +10,8 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// A wait for the network may be for another goroutine of the program: a change may gain as much as such waits are worth. A timer is nobody's.
+// A wait for the network may be for another goroutine of the program: a change may gain as much as
+// such waits are worth. A timer is nobody's.
 func TestNetworkMayBeOurs(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"IO wait", "sleep"} {
@@ -44,8 +45,10 @@ func TestNetworkMayBeOurs(t *testing.T) {
 		for _, n := range r.Remarks.All() {
 			noted = noted || strings.HasPrefix(n, "for 70.0% of the computed run goroutines wait for the network")
 		}
-		if c.GainPct < 2.9 || c.GainPct > 3.1 || c.HiPct < most-1 || c.HiPct > most+1 || noted != (reason == "IO wait") {
-			t.Errorf("%s: gain %v %%, at most %v, noted %v in %q; expected 3 %%, at most %v", reason, c.GainPct, c.HiPct, noted, r.Remarks.All(), most)
+		if c.GainPct < 2.9 || c.GainPct > 3.1 || c.HiPct < most-1 || c.HiPct > most+1 ||
+			noted != (reason == "IO wait") {
+			t.Errorf("%s: gain %v %%, at most %v, noted %v in %q; expected 3 %%, at most %v", reason, c.GainPct,
+				c.HiPct, noted, r.Remarks.All(), most)
 		}
 	}
 }

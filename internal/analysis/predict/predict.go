@@ -15,16 +15,17 @@ const Version = 1
 
 // Result are the runs that a program would have on other numbers of processors. Times are in ns.
 type Result struct {
-	Version     int           `json:"version"`
-	Policy      sim.Policy    `json:"policy"`
-	Recorded    Recorded      `json:"recorded"`
-	Unexplained int64         `json:"unexplained_ns"` // of the recorded run: measured less computed
-	Off         int64         `json:"off_ns"`         // running threads of the recorded run had no processor, all together
-	T1          int64         `json:"t1_ns"`          // on one processor; 0: not known
-	TInf        int64         `json:"t_inf_ns"`       // on as many as goroutines, mostProcs at most
-	Runs        []Of          `json:"runs"`
-	WhatIf      []Change      `json:"what_if"`
-	Remarks     steps.Remarks `json:"notes"`
+	Version     int        `json:"version"`
+	Policy      sim.Policy `json:"policy"`
+	Recorded    Recorded   `json:"recorded"`
+	Unexplained int64      `json:"unexplained_ns"` // of the recorded run: measured less computed
+	// running threads of the recorded run had no processor, all together
+	Off     int64         `json:"off_ns"`
+	T1      int64         `json:"t1_ns"`    // on one processor; 0: not known
+	TInf    int64         `json:"t_inf_ns"` // on as many as goroutines, mostProcs at most
+	Runs    []Of          `json:"runs"`
+	WhatIf  []Change      `json:"what_if"`
+	Remarks steps.Remarks `json:"notes"`
 }
 
 // Recorded is the run that was recorded, and the same one computed.
@@ -36,27 +37,31 @@ type Recorded struct {
 
 // Of is the run on a number of processors.
 type Of struct {
-	Procs       int                  `json:"procs"`
-	T           int64                `json:"t_ns"`
-	Lo          int64                `json:"lo_ns"`         // 9 runs of 10 take as long at least, as far as lengths differ within the recorded one
-	Hi          int64                `json:"hi_ns"`         // and at most
-	Speedup     float64              `json:"speedup"`       // over one processor
-	Utilization float64              `json:"utilization"`   // share of the processors' time that is work
-	Collector   int64                `json:"gc_ns"`         // of the work: the collector's
-	Reordered   bool                 `json:"order_changed"` // some operations on locks and channels come in another order than in the recorded run
-	Request     *sim.Latency         `json:"request,omitempty"`
-	Policies    map[sim.Policy]int64 `json:"policies"`
-	Unknown     bool                 `json:"unknown,omitempty"` // the computed run is none of the program; there are no times then, nor of such policies
+	Procs int   `json:"procs"`
+	T     int64 `json:"t_ns"`
+	// 9 runs of 10 take as long at least, as far as lengths differ within the recorded one
+	Lo          int64   `json:"lo_ns"`
+	Hi          int64   `json:"hi_ns"`       // and at most
+	Speedup     float64 `json:"speedup"`     // over one processor
+	Utilization float64 `json:"utilization"` // share of the processors' time that is work
+	Collector   int64   `json:"gc_ns"`       // of the work: the collector's
+	// some operations on locks and channels come in another order than in the recorded run
+	Reordered bool                 `json:"order_changed"`
+	Request   *sim.Latency         `json:"request,omitempty"`
+	Policies  map[sim.Policy]int64 `json:"policies"`
+	// the computed run is none of the program; there are no times then, nor of such policies
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 // Change is what a change of the program would gain.
 type Change struct {
-	Change  string       `json:"change"`
-	Procs   int          `json:"procs"`
-	T       int64        `json:"t_ns"`
-	Gain    int64        `json:"gain_ns"`
-	GainPct float64      `json:"gain_pct"`
-	LoPct   float64      `json:"lo_pct"` // 9 times of 10 that is as much at least, as far as lengths differ within the recorded run
+	Change  string  `json:"change"`
+	Procs   int     `json:"procs"`
+	T       int64   `json:"t_ns"`
+	Gain    int64   `json:"gain_ns"`
+	GainPct float64 `json:"gain_pct"`
+	// 9 times of 10 that is as much at least, as far as lengths differ within the recorded run
+	LoPct   float64      `json:"lo_pct"`
 	HiPct   float64      `json:"hi_pct"` // and at most
 	Request *sim.Latency `json:"request,omitempty"`
 	Unknown string       `json:"unknown,omitempty"` // why the gain is not known; the numbers say nothing then
@@ -71,8 +76,8 @@ type Ask struct {
 	Held    []Held // locks whose operations were not all events
 }
 
-// Gains are what changes gain that nobody asked for: of the procedures that are worth most. Those of very long runs take too long to be computed
-// along the way: there are none.
+// Gains are what changes gain that nobody asked for: of the procedures that are worth most. Those
+// of very long runs take too long to be computed along the way: there are none.
 func Gains(p *steps.Program, procs int, policy sim.Policy) []Change {
 	r := &Result{}
 	Settle(p, nil)
@@ -94,7 +99,8 @@ func New(p *steps.Program, a Ask) *Result {
 	r.Recorded = Recorded{p.Procs, int64(p.End), round(runs.at(p.Procs, a.Policy).T)}
 	r.Unexplained, r.Off = r.Recorded.T-r.Recorded.Replay, p.OffCPU
 	one := runs.at(1, a.Policy)
-	// By the same policy: another one waits for other wake-ups, and could take longer on all than this one on two.
+	// By the same policy: another one waits for other wake-ups, and could take longer on all than
+	// this one on two.
 	if one.Sound() {
 		r.T1 = round(one.T)
 	}
@@ -117,7 +123,9 @@ func New(p *steps.Program, a Ask) *Result {
 		}
 		about := runs.interval(sim.Options{Procs: n, Policy: a.Policy})
 		more := contended(p, a.Held, n)
-		of := Of{Procs: n, T: round(run.T), Lo: max(0, round(run.T-about)), Hi: round(max(run.T, min(run.T+more, one.T)) + about), Collector: gc, Reordered: run.Reordered > 0, Request: runs.latency[run], Policies: runs.policies(n)}
+		of := Of{Procs: n, T: round(run.T), Lo: max(0, round(run.T-about)),
+			Hi: round(max(run.T, min(run.T+more, one.T)) + about), Collector: gc, Reordered: run.Reordered > 0,
+			Request: runs.latency[run], Policies: runs.policies(n)}
 		if run.T > 0 {
 			of.Speedup, of.Utilization = thousandths(float64(r.T1)/run.T), thousandths(run.Busy/run.T/float64(n))
 		}
@@ -163,7 +171,8 @@ func (r *Result) change(runs *runner, policy sim.Policy, procs int, changes []Wh
 		gain, off := runs.gains(o)
 		c.T, c.Gain = round(was-gain), round(gain)
 		if was > 0 {
-			c.GainPct, c.LoPct, c.HiPct = thousandths(gain/was*100), thousandths((gain-off)/was*100), thousandths(min((gain+off+network)/was, 1)*100)
+			c.GainPct, c.LoPct, c.HiPct = thousandths(gain/was*100), thousandths((gain-off)/was*100),
+				thousandths(min((gain+off+network)/was, 1)*100)
 		}
 		if runs.watch != nil {
 			c.Request = runs.latency[runs.simulate(o)]

@@ -24,9 +24,12 @@ func work(name string, units float64) tracetest.Op {
 func recordedFigure4() []tracetest.Thread {
 	a, b, c, d, e, f := work("a", 1), work("b", 4), work("c", 1), work("d", 2), work("e", 2), work("f", 3)
 	return []tracetest.Thread{
-		{Name: "main.t1", Ops: []tracetest.Op{a, tracetest.Signal("X"), b, tracetest.Signal("Z"), c, tracetest.Wait("X2"), e}},
-		{Name: "main.t2", Ops: []tracetest.Op{tracetest.Wait("X"), c, tracetest.Signal("Y"), a, tracetest.Wait("Y2"), d}},
-		{Name: "main.t3", Ops: []tracetest.Op{tracetest.Wait("Y"), d, tracetest.Wait("Z"), e, tracetest.Signal("X2"), a, tracetest.Signal("Y2"), f}},
+		{Name: "main.t1", Ops: []tracetest.Op{a, tracetest.Signal("X"), b, tracetest.Signal("Z"), c,
+			tracetest.Wait("X2"), e}},
+		{Name: "main.t2", Ops: []tracetest.Op{tracetest.Wait("X"), c, tracetest.Signal("Y"), a, tracetest.Wait("Y2"),
+			d}},
+		{Name: "main.t3", Ops: []tracetest.Op{tracetest.Wait("Y"), d, tracetest.Wait("Z"), e, tracetest.Signal("X2"), a,
+			tracetest.Signal("Y2"), f}},
 	}
 }
 
@@ -58,7 +61,8 @@ func convoy(n, rounds int, outside, inside float64) (threads []tracetest.Thread)
 	for range n {
 		var ops []tracetest.Op
 		for range rounds {
-			ops = append(ops, work("outside", outside), tracetest.Lock("main.mu"), work("inside", inside), tracetest.Unlock("main.mu"))
+			ops = append(ops, work("outside", outside), tracetest.Lock("main.mu"), work("inside", inside),
+				tracetest.Unlock("main.mu"))
 		}
 		threads = append(threads, tracetest.Thread{Name: "main.worker", Ops: ops})
 	}
@@ -112,14 +116,16 @@ func TestTruths(t *testing.T) {
 				}
 				r := sim.Simulate(p, sim.Options{Procs: c.procs, Policy: sim.Sharing})
 				if math.Abs(r.T-c.t*ms) > 1 || r.Forced > 0 {
-					t.Errorf("recorded on %d processors: found T = %v ms, %d forced, expected %v", recorded, r.T/ms, r.Forced, c.t)
+					t.Errorf("recorded on %d processors: found T = %v ms, %d forced, expected %v", recorded, r.T/ms,
+						r.Forced, c.t)
 				}
 			}
 		})
 	}
 }
 
-// TestSettle: where operations are missing that mattered, the order of the run decides, and the page says so.
+// TestSettle: where operations are missing that mattered, the order of the run decides, and the
+// page says so.
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2)

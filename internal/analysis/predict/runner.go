@@ -42,7 +42,8 @@ func (r *runner) simulate(o sim.Options) *sim.Run {
 }
 
 func newRunner(p *steps.Program) *runner {
-	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: newDrawn(p), pairs: map[pairKey]float64{}, latency: map[*sim.Run]*sim.Latency{}}
+	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: newDrawn(p), pairs: map[pairKey]float64{},
+		latency: map[*sim.Run]*sim.Latency{}}
 }
 
 // pairKey is a run without a change.

@@ -29,15 +29,16 @@ func (w *WhatIf) unknown(runs *runner, o sim.Options) string {
 	if o.Workers == nil && !free {
 		return ""
 	}
-	// Surplus workers that wait for ever are let go when all has been done. In a run that stood before that the change would have to be in
-	// the recorded order, which it is not.
+	// Surplus workers that wait for ever are let go when all has been done. In a run that stood
+	// before that the change would have to be in the recorded order, which it is not.
 	if !runs.simulate(o).Sound() {
 		return "the computed run comes to a standstill, because of operations that the trace does not have"
 	}
 	return ""
 }
 
-// longer reports whether more is done under a lock, as the trace has it, than the time for which it was held.
+// longer reports whether more is done under a lock, as the trace has it, than the time for which it
+// was held.
 func (r *runner) longer(name string, o sim.Options) bool {
 	i := slices.IndexFunc(r.held, func(h Held) bool { return h.Name == name })
 	if i < 0 {

@@ -10,8 +10,9 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// TestLatency: two connections on which requests of 4 ms come at 0, 10 and 20 ms, recorded on one processor: one of each two requests waited for the
-// other. On two none waits, and they come when they came.
+// TestLatency: two connections on which requests of 4 ms come at 0, 10 and 20 ms, recorded on one
+// processor: one of each two requests waited for the other. On two none waits, and they come when
+// they came.
 func TestLatency(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(1)
@@ -52,7 +53,8 @@ func TestLatency(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := predict.New(p, predict.Ask{Procs: []int{1, 2}, Policy: sim.Sharing, Request: "request"})
-	for i, want := range []sim.Latency{{Count: 6, Mean: 8 * ms, P50: 8 * ms, P99: 8 * ms}, {Count: 6, Mean: 4 * ms, P50: 4 * ms, P99: 4 * ms}} {
+	for i, want := range []sim.Latency{{Count: 6, Mean: 8 * ms, P50: 8 * ms, P99: 8 * ms},
+		{Count: 6, Mean: 4 * ms, P50: 4 * ms, P99: 4 * ms}} {
 		got := r.Runs[i].Request
 		if got == nil {
 			t.Fatal("no latency")
@@ -69,7 +71,8 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// TestLatencyWithin: what a request waits for from outside takes as long as it did, whenever the wait begins.
+// TestLatencyWithin: what a request waits for from outside takes as long as it did, whenever the
+// wait begins.
 func TestLatencyWithin(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(1)
@@ -92,7 +95,8 @@ func TestLatencyWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := predict.New(p, predict.Ask{Procs: []int{1}, Policy: sim.Sharing, Request: "request", WhatIf: []predict.WhatIf{half}})
+	r := predict.New(p, predict.Ask{Procs: []int{1}, Policy: sim.Sharing, Request: "request",
+		WhatIf: []predict.WhatIf{half}})
 	if q := r.WhatIf[0].Request; q == nil || q.Mean != 3*ms {
 		t.Errorf("found %+v, expected a mean of 3 ms", q)
 	}

@@ -14,7 +14,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// WhatIf is a change of the program: some work becomes shorter or longer, or an object is another one.
+// WhatIf is a change of the program: some work becomes shorter or longer, or an object is another
+// one.
 type WhatIf struct {
 	Text string
 
@@ -43,39 +44,44 @@ const (
 
 // changeKinds are all of them, the one without a prefix last.
 var changeKinds = []changeKind{
-	{"self:", "self:main.f=-30%", false, true, 0, "procedure", procNames, func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
-		return scaled(p, w.scale, func(_ replay.SetID, s *steps.Share) bool { return w.isProc(p, s.Proc) }), true
-	}},
+	{"self:", "self:main.f=-30%", false, true, 0, "procedure", procNames,
+		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
+			return scaled(p, w.scale, func(_ replay.SetID, s *steps.Share) bool { return w.isProc(p, s.Proc) }), true
+		}},
 	{holdPrefix, "hold:main.mu=-50%", false, true, 0, "lock", objectNames, held},
-	{"split:", "split:main.mu=4", false, false, 1, "lock", objectNames, func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
-		objects := w.objects(p)
-		return sim.Options{Change: sim.Change{Split: objects, Parts: w.n}}, len(objects) > 0
-	}},
-	{"cap:", "cap:main.ch=64", false, false, 0, "channel or semaphore", objectNames, func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
-		objects := w.objects(p)
-		return sim.Options{Change: sim.Change{Capped: objects, Cap: w.n}}, len(objects) > 0
-	}},
-	{workersPrefix, "workers:main.worker=8", false, false, 1, "group of goroutines", groupNames, func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
-		pool := sim.NewPool(p, w.name, w.n)
-		return sim.Options{Change: sim.Change{Workers: pool}}, pool != nil
-	}},
+	{"split:", "split:main.mu=4", false, false, 1, "lock", objectNames,
+		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
+			objects := w.objects(p)
+			return sim.Options{Change: sim.Change{Split: objects, Parts: w.n}}, len(objects) > 0
+		}},
+	{"cap:", "cap:main.ch=64", false, false, 0, "channel or semaphore", objectNames,
+		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
+			objects := w.objects(p)
+			return sim.Options{Change: sim.Change{Capped: objects, Cap: w.n}}, len(objects) > 0
+		}},
+	{workersPrefix, "workers:main.worker=8", false, false, 1, "group of goroutines", groupNames,
+		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
+			pool := sim.NewPool(p, w.name, w.n)
+			return sim.Options{Change: sim.Change{Workers: pool}}, pool != nil
+		}},
 	{"gc", "gc=off", true, false, 0, "", nil, func(p *steps.Program, _ *WhatIf) (sim.Options, bool) {
 		s := &p.R.System
 		return scaled(p, 0, func(_ replay.SetID, x *steps.Share) bool {
 			return x.Proc == s.Worker || x.Proc == s.Assist || x.Proc == s.Stop
 		}), true
 	}},
-	{"", "main.f=-30%", false, true, 0, "procedure, loop or group of goroutines", workNames, func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
-		if w.hasProc(p) {
-			return scaled(p, w.scale, func(_ replay.SetID, s *steps.Share) bool {
-				return slices.ContainsFunc(s.In, func(at trace.PointID) bool { return w.isProc(p, at) })
+	{"", "main.f=-30%", false, true, 0, "procedure, loop or group of goroutines", workNames,
+		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
+			if w.hasProc(p) {
+				return scaled(p, w.scale, func(_ replay.SetID, s *steps.Share) bool {
+					return slices.ContainsFunc(s.In, func(at trace.PointID) bool { return w.isProc(p, at) })
+				}), true
+			}
+			members := w.members(p)
+			return scaled(p, w.scale, func(set replay.SetID, _ *steps.Share) bool {
+				return slices.ContainsFunc(members, func(m replay.Member) bool { return p.R.Sets.Has(set, m) })
 			}), true
-		}
-		members := w.members(p)
-		return scaled(p, w.scale, func(set replay.SetID, _ *steps.Share) bool {
-			return slices.ContainsFunc(members, func(m replay.Member) bool { return p.R.Sets.Has(set, m) })
-		}), true
-	}},
+		}},
 }
 
 // mostOf bounds the numbers of changes: locks and workers take memory.
@@ -90,7 +96,8 @@ func Forms() string {
 	return strings.Join(list, ", ")
 }
 
-// ParseWhatIf reads a change; see [Forms]. Without a prefix it is of a procedure's work and that of what it calls and starts.
+// ParseWhatIf reads a change; see [Forms]. Without a prefix it is of a procedure's work and that of
+// what it calls and starts.
 func ParseWhatIf(text string) (WhatIf, error) {
 	w := WhatIf{Text: text}
 	bad := fmt.Errorf("found %q, expected a change such as %s", text, Forms())
@@ -118,12 +125,14 @@ func ParseWhatIf(text string) (WhatIf, error) {
 		percent, ok := strings.CutSuffix(value, "%")
 		w.scale, err = strconv.ParseFloat(percent, 64)
 		if w.scale = 1 + w.scale/100; !ok || err != nil || !(w.scale >= 0 && w.scale <= 1e6) {
-			return w, fmt.Errorf("found %q, expected a share of -100%% or more behind the =, as in %s", text, w.kind.form)
+			return w, fmt.Errorf("found %q, expected a share of -100%% or more behind the =, as in %s", text,
+				w.kind.form)
 		}
 		return w, nil
 	}
 	if w.n, err = strconv.Atoi(value); err != nil || w.n < w.kind.least || w.n > mostOf {
-		return w, fmt.Errorf("found %q, expected a number from %d to %d behind the =, as in %s", text, w.kind.least, mostOf, w.kind.form)
+		return w, fmt.Errorf("found %q, expected a number from %d to %d behind the =, as in %s", text, w.kind.least,
+			mostOf, w.kind.form)
 	}
 	return w, nil
 }
@@ -136,7 +145,8 @@ func (w *WhatIf) Check(p *steps.Program) error {
 			return fmt.Errorf("%s: %w", w.Text, w.elsewhere(p, err))
 		}
 		if loop := w.untold(p, name); loop != trace.NoPoint {
-			return fmt.Errorf("found %q, a loop of which not all entries are in the trace; expected its procedure, %s", w.Text, p.R.T.Points[p.R.T.Points[loop].Owner].Name)
+			return fmt.Errorf("found %q, a loop of which not all entries are in the trace; expected its procedure, %s",
+				w.Text, p.R.T.Points[p.R.T.Points[loop].Owner].Name)
 		}
 		w.name, w.Text = name, w.kind.prefix+name+w.Text[strings.LastIndexByte(w.Text, '='):]
 	}
@@ -148,22 +158,26 @@ func (w *WhatIf) Check(p *steps.Program) error {
 	return nil
 }
 
-// untold is a loop of a name of which some entries have no event, so that its work is not known; NoPoint: there is none.
+// untold is a loop of a name of which some entries have no event, so that its work is not known;
+// NoPoint: there is none.
 func (w *WhatIf) untold(p *steps.Program, name string) trace.PointID {
 	for i := range p.R.T.Points {
-		if pt := &p.R.T.Points[i]; pt.Kind == spec.PointLoop && pt.Owner != trace.NoPoint && pt.Degraded() > 0 && p.R.T.NameOf(trace.PointID(i)) == name {
+		if pt := &p.R.T.Points[i]; pt.Kind == spec.PointLoop && pt.Owner != trace.NoPoint && pt.Degraded() > 0 &&
+			p.R.T.NameOf(trace.PointID(i)) == name {
 			return trace.PointID(i)
 		}
 	}
 	return trace.NoPoint
 }
 
-// elsewhere is the error about a name that means nothing where it stands, with the form in which it means something.
+// elsewhere is the error about a name that means nothing where it stands, with the form in which it
+// means something.
 func (w *WhatIf) elsewhere(p *steps.Program, err error) error {
 	for i := range changeKinds {
 		if k := &changeKinds[i]; k.names != nil && k.prefix != w.kind.prefix {
 			if name, other := names.Find(w.name, k.what, k.names(p)); other == nil {
-				return fmt.Errorf("found %q, which is a %s: expected a change such as %s, with its name", name, k.what, k.form)
+				return fmt.Errorf("found %q, which is a %s: expected a change such as %s, with its name", name, k.what,
+					k.form)
 			}
 		}
 	}
@@ -234,7 +248,8 @@ func (w *WhatIf) options(p *steps.Program) sim.Options {
 }
 
 func (w *WhatIf) isProc(p *steps.Program, proc trace.PointID) bool {
-	return proc >= 0 && int(proc) < len(p.R.T.Points) && p.R.T.Points[proc].Kind == spec.PointProc && p.R.T.Points[proc].Name == w.name
+	return proc >= 0 && int(proc) < len(p.R.T.Points) && p.R.T.Points[proc].Kind == spec.PointProc &&
+		p.R.T.Points[proc].Name == w.name
 }
 
 func (w *WhatIf) hasProc(p *steps.Program) bool {
@@ -250,7 +265,8 @@ func (w *WhatIf) hasProc(p *steps.Program) bool {
 func (w *WhatIf) objects(p *steps.Program) map[steps.ObjectID]bool {
 	found := map[steps.ObjectID]bool{}
 	for i := range p.Objects {
-		if slices.ContainsFunc(p.Objects[i].Names(), func(at trace.PointID) bool { return p.R.T.Points[at].Name == w.name }) {
+		if slices.ContainsFunc(p.Objects[i].Names(),
+			func(at trace.PointID) bool { return p.R.T.Points[at].Name == w.name }) {
 			found[steps.ObjectID(i)] = true
 		}
 	}
@@ -276,7 +292,8 @@ func scaled(p *steps.Program, scale float64, in func(replay.SetID, *steps.Share)
 	}}}
 }
 
-// held are the options of a run in which all that is done under a lock takes w.scale as long: work, and waits for what is outside.
+// held are the options of a run in which all that is done under a lock takes w.scale as long: work,
+// and waits for what is outside.
 func held(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 	objects := w.objects(p)
 	under := map[steps.StepID]bool{}
@@ -307,5 +324,6 @@ func held(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 		}
 		return 1
 	}
-	return sim.Options{Times: sim.Times{Delayed: scale, Length: func(id steps.StepID) float64 { return scale(id) * float64(p.Step(id).Work) }}}, len(objects) > 0
+	return sim.Options{Times: sim.Times{Delayed: scale,
+		Length: func(id steps.StepID) float64 { return scale(id) * float64(p.Step(id).Work) }}}, len(objects) > 0
 }

@@ -105,7 +105,8 @@ func built(t *testing.T, threads []tracetest.Thread) *steps.Program {
 	return p
 }
 
-// What a worker starts before its first job, those that are hired do not start again: a goroutine that waited would wait twice, and be woken for ever.
+// What a worker starts before its first job, those that are hired do not start again: a goroutine
+// that waited would wait twice, and be woken for ever.
 func TestHiredStartNothingTwice(t *testing.T) {
 	t.Parallel()
 	p := built(t, workers(2, 40))
@@ -147,7 +148,8 @@ func TestReadersAreNoWorkers(t *testing.T) {
 			send = append(send, tracetest.Signal(ch))
 			receive = append(receive, tracetest.Wait(ch), work("read", 1))
 		}
-		all = append(all, tracetest.Thread{Name: "main.write", Ops: send}, tracetest.Thread{Name: "main.reader", Ops: receive})
+		all = append(all, tracetest.Thread{Name: "main.write", Ops: send},
+			tracetest.Thread{Name: "main.reader", Ops: receive})
 	}
 	p := built(t, all)
 	w, err := predict.ParseWhatIf("workers:main.reader=6")
@@ -161,14 +163,17 @@ func TestReadersAreNoWorkers(t *testing.T) {
 
 func TestWhatIfErrors(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "main.f", "=", "main.f=", "main.f=30", "main.f=-101%", "main.f=x%", "gc=on", "split:main.mu=0", "split:main.mu=1000000000", "workers:main.f=0", "cap:main.ch=-1", "hold:=-5%", "main.f=NaN%", "main.f=Inf%"} {
+	for _, text := range []string{"", "main.f", "=", "main.f=", "main.f=30", "main.f=-101%", "main.f=x%", "gc=on",
+		"split:main.mu=0", "split:main.mu=1000000000", "workers:main.f=0", "cap:main.ch=-1", "hold:=-5%", "main.f=NaN%",
+		"main.f=Inf%"} {
 		if _, err := predict.ParseWhatIf(text); err == nil {
 			t.Errorf("%q is taken for a change", text)
 		}
 	}
 }
 
-// What a change gains is not known where the order of the recorded run decides who waits for what is changed, and nothing tells what is done under a channel.
+// What a change gains is not known where the order of the recorded run decides who waits for what
+// is changed, and nothing tells what is done under a channel.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -194,13 +199,16 @@ func TestUnknown(t *testing.T) {
 		if err := w.Check(p); err != nil {
 			t.Fatal(err)
 		}
-		if x := predict.New(p, predict.Ask{Procs: []int{2}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{w}}).WhatIf[0]; (x.Unknown == "") != c.known || !c.known && x.Gain != 0 {
-			t.Errorf("%s, with operations that were not seen %v: found %+v, expected that the gain is known %v", c.change, c.unseen, x, c.known)
+		if x := predict.New(p, predict.Ask{Procs: []int{2}, Policy: sim.Sharing,
+			WhatIf: []predict.WhatIf{w}}).WhatIf[0]; (x.Unknown == "") != c.known || !c.known && x.Gain != 0 {
+			t.Errorf("%s, with operations that were not seen %v: found %+v, expected that the gain is known %v",
+				c.change, c.unseen, x, c.known)
 		}
 	}
 }
 
-// Goroutines that also take from a channel of which not all was seen are no pool of workers: who does which job is decided as it was in the run.
+// Goroutines that also take from a channel of which not all was seen are no pool of workers: who
+// does which job is decided as it was in the run.
 func TestWorkersWithTokens(t *testing.T) {
 	t.Parallel()
 	threads := workers(2, 40)

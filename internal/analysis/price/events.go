@@ -33,7 +33,8 @@ func KindOf(e *trace.Event) (Kind, bool) {
 	case trace.Yields: // two for each
 		return Schedule, true
 	case trace.Change, trace.Create:
-		return Schedule, e.From != trace.OffCPU && e.To != trace.OffCPU // these are the system's, which the writer reads
+		// these are the system's, which the writer reads
+		return Schedule, e.From != trace.OffCPU && e.To != trace.OffCPU
 	case trace.Sample, trace.Searched, trace.Gap, trace.Procs:
 		return Other, false
 	case trace.Trips: // a word of the exit behind it
@@ -58,15 +59,17 @@ const (
 // Prices are those of a trace.
 type Prices [NumKinds]Price
 
-// readings is what an event costs in a program, in readings of the clock, with the caches it uses: found by comparing programs where all is traced with
-// plain runs. Those of calls were 0.4 to 2.9, on two kinds of processors.
+// readings is what an event costs in a program, in readings of the clock, with the caches it uses:
+// found by comparing programs where all is traced with plain runs. Those of calls were 0.4 to 2.9,
+// on two kinds of processors.
 var readings = [NumKinds]float64{Call: 1.5, Sync: 1.8, Schedule: 2.5, Other: 1.8}
 
 // Spread is the standard deviation of these among programs, as a share.
 const Spread = 0.35
 
-// Events that time themselves wait for all that is under way before they read the clock again, which others do not. So an event costs a part of what these find:
-// by comparison with plain runs, as above, with a standard deviation among programs as a share.
+// Events that time themselves wait for all that is under way before they read the clock again,
+// which others do not. So an event costs a part of what these find: by comparison with plain runs,
+// as above, with a standard deviation among programs as a share.
 var itself = [NumKinds]float64{Call: 0.55, Sync: 0.8, Schedule: 0.53, Other: 0.7}
 
 const (
@@ -74,7 +77,8 @@ const (
 	leastItself  = 30 // events
 )
 
-// Of returns a trace's prices. Readings of the clock at the start tell less than events that timed themselves in the program, and both together more than either.
+// Of returns a trace's prices. Readings of the clock at the start tell less than events that timed
+// themselves in the program, and both together more than either.
 func Of(t *trace.Tables) (p Prices) {
 	clock := t.Costs().Clock
 	for k := range p {
@@ -89,8 +93,9 @@ func Of(t *trace.Tables) (p Prices) {
 	return p
 }
 
-// extra is how much longer an event took because it was to, for an experiment, in ns. Events of the run tell it better than those of its start, because they were
-// interrupted as often as all that ran. To know it they read the clock once more.
+// extra is how much longer an event took because it was to, for an experiment, in ns. Events of the
+// run tell it better than those of its start, because they were interrupted as often as all that
+// ran. To know it they read the clock once more.
 func extra(t *trace.Tables) float64 {
 	if own := t.Took["extra"]; own.N >= leastItself {
 		return own.Mean + t.Costs().Clock
@@ -98,7 +103,8 @@ func extra(t *trace.Tables) float64 {
 	return float64(t.Int("extra_ps")) / 1000
 }
 
-// and is what two measurements tell together, which err by amounts: the surer one counts for more. It is said to be from the second.
+// and is what two measurements tell together, which err by amounts: the surer one counts for more.
+// It is said to be from the second.
 func (p Price) and(q Price) Price {
 	a, b := 1/(p.SD*p.SD), 1/(q.SD*q.SD)
 	return Price{(a*p.Each + b*q.Each) / (a + b), 1 / math.Sqrt(a+b), q.From}

@@ -16,7 +16,8 @@ func tables(took map[string]trace.Took) *trace.Tables {
 
 func near(x, want float64) bool { return math.Abs(x-want) <= 0.05*want }
 
-// Events that timed themselves tell more of a price than readings of the clock, and count for more; a few tell nothing.
+// Events that timed themselves tell more of a price than readings of the clock, and count for more;
+// a few tell nothing.
 func TestTimedItself(t *testing.T) {
 	t.Parallel()
 	own := price.Of(tables(nil))[price.Schedule]
@@ -30,7 +31,8 @@ func TestTimedItself(t *testing.T) {
 	}
 }
 
-// How much longer an experiment's events take, these tell themselves, and a reading of the clock more.
+// How much longer an experiment's events take, these tell themselves, and a reading of the clock
+// more.
 func TestExtra(t *testing.T) {
 	t.Parallel()
 	asked := tables(nil)

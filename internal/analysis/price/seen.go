@@ -7,15 +7,17 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Whole reports whether all that probes of procedures and loops were called for has an event. Then samples add nothing but what probes cost. A part of a
-// trace, which counts its events alone, does not tell.
+// Whole reports whether all that probes of procedures and loops were called for has an event. Then
+// samples add nothing but what probes cost. A part of a trace, which counts its events alone, does
+// not tell.
 func Whole(t *trace.Tables) bool {
 	if !t.HasCounts || t.Attr(trace.AttrFrom) != nil {
 		return false
 	}
 	for i := range t.Points {
 		p := &t.Points[i]
-		if (p.Kind == spec.PointProc || p.Kind == spec.PointLoop) && !p.Small() && p.Flags&spec.FlagSummed == 0 && p.Degraded() > 0 {
+		if (p.Kind == spec.PointProc || p.Kind == spec.PointLoop) && !p.Small() && p.Flags&spec.FlagSummed == 0 &&
+			p.Degraded() > 0 {
 			return false
 		}
 	}
@@ -43,16 +45,22 @@ func (s *Seen) Add(x trace.Sampled, probe bool) {
 }
 
 const (
-	leastSeen    = 8
-	unseen       = 60   // ns of a goroutine's work at each change of its state are the scheduler's, where nobody looks
-	mostUnseen   = 0.75 // of the work
-	seenOfCalls  = 0.9  // of what calls cost: the rest is around them in the program's own text, which keeps values for them and tests what is on
-	seenSpread   = 0.2  // standard deviation among programs of what calls cost, as a share of what samples see: what waits for a probe, or in it, differs
-	seenOfLocked = 0.5  // of the price of an operation: the rest is in the lock's own instructions, which wait
+	leastSeen  = 8
+	unseen     = 60   // ns of a goroutine's work at each change of its state are the scheduler's, where nobody looks
+	mostUnseen = 0.75 // of the work
+	// of what calls cost: the rest is around them in the program's own text, which keeps values for
+	// them and tests what is on
+	seenOfCalls = 0.9
+	// standard deviation among programs of what calls cost, as a share of what samples see: what
+	// waits for a probe, or in it, differs
+	seenSpread   = 0.2
+	seenOfLocked = 0.5 // of the price of an operation: the rest is in the lock's own instructions, which wait
 )
 
-// Mend makes the price of calls that which samples of a whole trace tell as well, if there were so many calls, operations and changes of state, and goroutines worked so many ns. The price is right
-// within its standard deviation, and samples within the error of their number: the surer one counts for more.
+// Mend makes the price of calls that which samples of a whole trace tell as well, if there were so
+// many calls, operations and changes of state, and goroutines worked so many ns. The price is right
+// within its standard deviation, and samples within the error of their number: the surer one counts
+// for more.
 func (p *Prices) Mend(s *Seen, work float64, calls, operations, changes int64) {
 	priced := float64(calls) * p[Call].Each
 	all := work - min(unseen*float64(changes), mostUnseen*work)

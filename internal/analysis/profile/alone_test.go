@@ -8,8 +8,8 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// A goroutine is alone while no other one of the program runs or could; the collector's do not count, nor does it matter that
-// a processor is idle.
+// A goroutine is alone while no other one of the program runs or could; the collector's do not
+// count, nor does it matter that a processor is idle.
 func TestAlone(t *testing.T) {
 	b := tracetest.New(2)
 	load, serve := b.Proc("main.load"), b.Proc("main.serve")

@@ -47,9 +47,10 @@ func (b *blame) ends(w *replay.Wait, known bool, by replay.Waker, now trace.Time
 	return ender(b.wakes(w, by.G, now, s))
 }
 
-// meanwhile returns the procedure in which a goroutine worked while another one waited until it ended that. It is the innermost one that it was in all the
-// time: which of those that this called took long is not known where calls are only counted, and what ends a wait, such as the procedure of a barrier or of
-// a queue, may be called for a moment.
+// meanwhile returns the procedure in which a goroutine worked while another one waited until it
+// ended that. It is the innermost one that it was in all the time: which of those that this called
+// took long is not known where calls are only counted, and what ends a wait, such as the procedure
+// of a barrier or of a queue, may be called for a moment.
 func (b *blame) meanwhile(w *replay.Wait, by ender, g *replay.G) ender {
 	if g == nil || by < 0 && by != noProcedure || isLock(b.r.T.Reason(w.Reason)) { // the lock was had there
 		return by
@@ -58,8 +59,8 @@ func (b *blame) meanwhile(w *replay.Wait, by ender, g *replay.G) ender {
 }
 
 // wakes returns the procedure in which a goroutine ends a wait: that of the operation it has just
-// done or, if that operation was not an event, a procedure whose calls are not events either. One operation may end many waits, and each may
-// take long, because a thread is woken.
+// done or, if that operation was not an event, a procedure whose calls are not events either. One
+// operation may end many waits, and each may take long, because a thread is woken.
 func (b *blame) wakes(w *replay.Wait, g *replay.G, now trace.Time, s *sampled) trace.PointID {
 	if w.Address == g.Did.Address {
 		last := g.Did.At
@@ -77,8 +78,9 @@ func (b *blame) wakes(w *replay.Wait, g *replay.G, now trace.Time, s *sampled) t
 	return b.in(g)
 }
 
-// in returns the procedure that a goroutine is in. Methods such as that of [sync.WaitGroup] end waits when what they called has returned: that is
-// not the procedure that started the goroutine, which may be the one that waits.
+// in returns the procedure that a goroutine is in. Methods such as that of [sync.WaitGroup] end
+// waits when what they called has returned: that is not the procedure that started the goroutine,
+// which may be the one that waits.
 func (b *blame) in(g *replay.G) trace.PointID { return b.at(g, g.Context) }
 
 // at returns the procedure of a context of a goroutine's.

@@ -61,12 +61,13 @@ type startedIn struct {
 
 // totals are sums over the run, or over the part of it that the profile is restricted to.
 type totals struct {
-	started    map[startedIn]int64      // its busy time in goroutines that had not entered a procedure of their own
-	probed     map[replay.GroupID]bool  // whose goroutines samples found in text with probes
-	calls      []uint64                 // by procedure or loop: entries
-	trips      []uint64                 // by loop
-	tripsOf    []uint64                 // by loop: entries that told them
-	longest    map[replay.GroupID]int64 // most processor time of one of a group's goroutines, as far as the system gave it
+	started map[startedIn]int64     // its busy time in goroutines that had not entered a procedure of their own
+	probed  map[replay.GroupID]bool // whose goroutines samples found in text with probes
+	calls   []uint64                // by procedure or loop: entries
+	trips   []uint64                // by loop
+	tripsOf []uint64                // by loop: entries that told them
+	// most processor time of one of a group's goroutines, as far as the system gave it
+	longest    map[replay.GroupID]int64
 	got        map[replay.GroupID]int64 // that of all of them
 	reasons    map[trace.ReasonID]int64 // ns waited
 	spin       int64
@@ -83,15 +84,19 @@ type totals struct {
 func newBuilder(source trace.Source, in Within) *builder {
 	r := replay.New(source, replay.Options{VirtualProcs: in.Procs})
 	points := len(r.T.Points)
-	return &builder{r: r, wall: source.Wall(), ledger: newLedger(r), objects: newObjects(r), blame: newBlame(r), named: &named{r: r}, sampled: newSampled(r), whole: price.Whole(r.T), text: text{},
-		within: newWithin(in, r.Spans), gc: collector{markSince: -1, stopSince: -1}, memory: newMemory(r), line: newTimeline(source.Wall()), idled: idled{},
-		totals: totals{started: map[startedIn]int64{}, probed: map[replay.GroupID]bool{}, calls: make([]uint64, points), trips: make([]uint64, points), tripsOf: make([]uint64, points),
+	return &builder{r: r, wall: source.Wall(), ledger: newLedger(r), objects: newObjects(r), blame: newBlame(r),
+		named: &named{r: r}, sampled: newSampled(r), whole: price.Whole(r.T), text: text{},
+		within: newWithin(in, r.Spans), gc: collector{markSince: -1, stopSince: -1}, memory: newMemory(r),
+		line: newTimeline(source.Wall()), idled: idled{},
+		totals: totals{started: map[startedIn]int64{}, probed: map[replay.GroupID]bool{}, calls: make([]uint64, points),
+			trips: make([]uint64, points), tripsOf: make([]uint64, points),
 			longest: map[replay.GroupID]int64{}, got: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{}}}
 }
 
 // end ends the reading of the trace.
 func (b *builder) end() error {
-	if s := b.r.Spans.Find(replay.Span{Name: replay.VirtualRun}); b.virtual() && (s == replay.NoSpan || b.named.of(s).count == 0) {
+	if s := b.r.Spans.Find(replay.Span{Name: replay.VirtualRun}); b.virtual() &&
+		(s == replay.NoSpan || b.named.of(s).count == 0) {
 		return fmt.Errorf("found no region %q: the program's processors are not virtual", replay.VirtualRun)
 	}
 	b.finish()
@@ -202,7 +207,8 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 		m.calling = callPlace{}
 	}
 	if g.State == trace.Blocked {
-		m.woke, m.wokeAt = idleKey{wait: waitKey{in: b.r.Contexts.Node(g.Context).Proc}, call: true, place: m.calling}, now
+		m.woke, m.wokeAt = idleKey{wait: waitKey{in: b.r.Contexts.Node(g.Context).Proc}, call: true, place: m.calling},
+			now
 	}
 	if m.waited != nil && to == trace.Running {
 		m.waited.ready += int64(now - m.wokeAt)
@@ -303,7 +309,8 @@ func (b *builder) Wait(g *replay.G) {
 	b.spunFor(m, g.Wait.Object)
 }
 
-// spunFor charges what a goroutine has spun to the mutex that it then took or waited for; nil: it is not known.
+// spunFor charges what a goroutine has spun to the mutex that it then took or waited for; nil: it
+// is not known.
 func (b *builder) spunFor(m *mine, ob *replay.Object) {
 	if m.spun > 0 && ob != nil {
 		b.objects.lock(ob).spin += m.spun
@@ -329,7 +336,8 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 }
 
 func (b *builder) Sync(_ *replay.G, ob *replay.Object, op trace.Operation, _ trace.Time) {
-	if l := b.objects.lock(ob); replay.KindOf(b.r.T.Points[op.Point].Op) != replay.KindSemaphore { // whose number is an amount
+	if l := b.objects.lock(ob); replay.KindOf(b.r.T.Points[op.Point].Op) != replay.KindSemaphore {
+		// whose number is an amount
 		l.longestQueue = max(l.longestQueue, op.Queue)
 	}
 }
@@ -450,7 +458,8 @@ func (b *builder) finish() {
 			b.objects.end(g.Wait, m.queue, b.wall, ended{stillWaiting, stillWaiting}, nil, 0)
 		}
 	}
-	t := taker{costs: costsOf(b.r, &b.seen, b.busy.sum()), ledger: b.ledger, told: b.sampled, inLine: map[line]float64{}}
+	t := taker{costs: costsOf(b.r, &b.seen, b.busy.sum()), ledger: b.ledger, told: b.sampled,
+		inLine: map[line]float64{}}
 	t.events()
 	before := t.probesTime()
 	b.sampled.divide(b.ledger)
@@ -462,8 +471,9 @@ func (b *builder) finish() {
 	} else { // what was counted within is not known
 		b.totals.paid = t.priced()
 	}
-	b.totals.paid.prices, b.totals.paid.events = t.prices, numbers{price.Call: b.r.Entries, price.Sync: b.r.Operations, price.Schedule: b.r.Changes,
-		price.Other: max(0, b.r.Events-b.r.Entries-b.r.Operations-b.r.Changes-b.r.Switches)}
+	b.totals.paid.prices, b.totals.paid.events = t.prices,
+		numbers{price.Call: b.r.Entries, price.Sync: b.r.Operations, price.Schedule: b.r.Changes,
+			price.Other: max(0, b.r.Events-b.r.Entries-b.r.Operations-b.r.Changes-b.r.Switches)}
 	b.totals.paid.probed = t.probedTime(float64(b.busy.sum()))
 	b.totals.inLine = t.inLine
 	b.totals.calls[b.r.System.Probes] += t.probes

@@ -40,7 +40,8 @@ func TestBursts(t *testing.T) {
 	if n := called(t, p, "main.hot", "main.two"); n.Value != 2*hot.Calls || n.Exact() || n.Bound() || n.Hi-n.Lo > 2000 {
 		t.Errorf("main.two, twice in each of %d: %+v", hot.Calls, n)
 	}
-	if n := called(t, p, "main.hot", "main.some"); n.Value < 900 || n.Value > 1300 || n.Lo > n.Value*9/10 || n.Hi < n.Value*11/10 {
+	if n := called(t, p, "main.hot", "main.some"); n.Value < 900 || n.Value > 1300 || n.Lo > n.Value*9/10 ||
+		n.Hi < n.Value*11/10 {
 		t.Errorf("main.some: %+v, expected about 1,100, not very exactly", n)
 	}
 	if n := called(t, p, "main.short", "main.two"); n != (trace.Estimate{Value: 9, Lo: 9}) {
@@ -50,7 +51,8 @@ func TestBursts(t *testing.T) {
 		t.Errorf("main.two by main.cold: %+v, expected 5", n)
 	}
 	first, second := called(t, p, "main.hot", "main.(*T).M"), called(t, p, "main.hot", "main.(*U).M")
-	if sum := first.Value + second.Value; sum < hot.Calls-1 || sum > hot.Calls+1 || first.Exact() || second.Exact() || second.Lo > hot.Calls/5 {
+	if sum := first.Value + second.Value; sum < hot.Calls-1 || sum > hot.Calls+1 || first.Exact() || second.Exact() ||
+		second.Lo > hot.Calls/5 {
 		t.Errorf("two callees of one call: %+v, %+v, expected a sum of %d", first, second, hot.Calls)
 	}
 	for i := range p.Entries {
@@ -60,7 +62,8 @@ func TestBursts(t *testing.T) {
 			}
 		}
 	}
-	if n := called(t, p, "main.main", "main.some"); n.Exact() || n.Bound() || n.Lo >= n.Value || n.Hi <= n.Value || n.Value < 3*50_000 || n.Value > 3*51_000 {
+	if n := called(t, p, "main.main", "main.some"); n.Exact() || n.Bound() || n.Lo >= n.Value || n.Hi <= n.Value ||
+		n.Value < 3*50_000 || n.Value > 3*51_000 {
 		t.Errorf("main.some, three times in each iteration of a long loop: %+v", n)
 	}
 	if text := strings.Join(p.Notes, "\n"); strings.Count(text, "2 hot procedures and 1 long loop") != 1 {
@@ -76,7 +79,8 @@ func TestBurstsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for part, want := range map[string]int{`"count_lo"`: 6, `"count_hi"`: 5, `"count":9,"count_lo":9}`: 1, `"count":5}`: 1} {
+	for part, want := range map[string]int{`"count_lo"`: 6, `"count_hi"`: 5, `"count":9,"count_lo":9}`: 1,
+		`"count":5}`: 1} {
 		if n := strings.Count(string(text), part); n != want {
 			t.Errorf("%s %d times, expected %d, in %s", part, n, want, text)
 		}

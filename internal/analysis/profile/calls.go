@@ -38,7 +38,8 @@ func (cs *calls) list() []Call {
 		if !isCall(pt) || pt.Flags&spec.FlagDerived != 0 || pt.Hits == 0 {
 			continue
 		}
-		c, all, left := Call{Caller: cs.ownerName(pt), Callee: pt.Name, File: pt.File, Line: pt.Line}, cs.t.Hits(trace.PointID(i)), pt.Hits
+		c, all, left := Call{Caller: cs.ownerName(pt), Callee: pt.Name, File: pt.File, Line: pt.Line},
+			cs.t.Hits(trace.PointID(i)), pt.Hits
 		callees := cs.t.Callees[trace.PointID(i)]
 		for _, name := range slices.Sorted(maps.Keys(callees)) {
 			told, n := c, min(callees[name], left)
@@ -64,8 +65,9 @@ func sortCalls(list []Call) {
 	})
 }
 
-// realName returns the function behind the wrappers that the compiler makes for method values,
-// and for value methods called through a pointer. What has a probe around it is only known to be an operation.
+// realName returns the function behind the wrappers that the compiler makes for method values, and
+// for value methods called through a pointer. What has a probe around it is only known to be an
+// operation.
 func (cs *calls) realName(symbol string) string {
 	if symbol == "runtime.qinst_jump" || symbol == "qinst_jump" || strings.Contains(symbol, "_qinst") {
 		return "[method value of sync]"

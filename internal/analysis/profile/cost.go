@@ -8,24 +8,27 @@ import (
 )
 
 // Cost is the processor time that the tool took from the program, in ns, by kind. Numbers are
-// counted. The writer's time is measured, and where samples tell what text runs, that of probes. Else events have the price that corrections take out,
-// see [price.Prices]. Prices of what the text counts are from a loop at the program's start.
+// counted. The writer's time is measured, and where samples tell what text runs, that of probes.
+// Else events have the price that corrections take out, see [price.Prices]. Prices of what the text
+// counts are from a loop at the program's start.
 type Cost struct {
 	Writer     int64 `json:"writer_ns"`
 	Looks      int64 `json:"looks_ns"` // of threads that were asked where they are
 	Extensions int64 `json:"extensions_ns"`
-	Collector  Paid  `json:"collector"` // clocks that the collector's workers and assists read where the system does not tell of switches
-	Events     Paid  `json:"events"`    // of procedures, loops and operations
-	Changes    Paid  `json:"changes"`   // events of scheduling, and what else is in no procedure
-	Timed      Paid  `json:"timed"`
-	Counted    Paid  `json:"counted"`   // hits that a probe counts
-	InPlace    Paid  `json:"in_place"`  // hits that an increment in the program's text counts
-	Tests      Paid  `json:"tests"`     // entries of procedures with probes, which test what is on
-	Text       int64 `json:"text_ns"`   // what larger text is taken to cost, as it does as a rule
-	Probed     int64 `json:"probed_ns"` // time in the text of procedures with probes, which is larger
-	All        int64 `json:"all_ns"`
-	Lo         int64 `json:"lo_ns"`
-	Hi         int64 `json:"hi_ns"`
+	// clocks that the collector's workers and assists read where the system does not tell of
+	// switches
+	Collector Paid  `json:"collector"`
+	Events    Paid  `json:"events"`  // of procedures, loops and operations
+	Changes   Paid  `json:"changes"` // events of scheduling, and what else is in no procedure
+	Timed     Paid  `json:"timed"`
+	Counted   Paid  `json:"counted"`   // hits that a probe counts
+	InPlace   Paid  `json:"in_place"`  // hits that an increment in the program's text counts
+	Tests     Paid  `json:"tests"`     // entries of procedures with probes, which test what is on
+	Text      int64 `json:"text_ns"`   // what larger text is taken to cost, as it does as a rule
+	Probed    int64 `json:"probed_ns"` // time in the text of procedures with probes, which is larger
+	All       int64 `json:"all_ns"`
+	Lo        int64 `json:"lo_ns"`
+	Hi        int64 `json:"hi_ns"`
 
 	From string `json:"events_from"` // where the price of an event was measured
 }
@@ -39,9 +42,9 @@ type Paid struct {
 // Each is the price of one, in ns.
 func (p Paid) Each() float64 { return float64(p.Cost) / float64(max(1, p.N)) }
 
-// A processor does some of the work of probes that count while it waits for something else: in a loop of
-// calls nearly all of it, in programs between a fifth and six fifths. What counters in the text displace is not
-// known as well. What larger text takes nothing counts, see [price.UsualText].
+// A processor does some of the work of probes that count while it waits for something else: in a
+// loop of calls nearly all of it, in programs between a fifth and six fifths. What counters in the
+// text displace is not known as well. What larger text takes nothing counts, see [price.UsualText].
 const (
 	leastPaid = 0.2
 	mostPaid  = 1.2
@@ -61,7 +64,8 @@ type paid struct {
 // numbers are those of events, by what the program paid.
 type numbers [price.NumKinds]int64
 
-// of is what events of some kinds cost, in ns, and its standard deviation: prices err in one direction.
+// of is what events of some kinds cost, in ns, and its standard deviation: prices err in one
+// direction.
 func (n numbers) of(p *price.Prices, kinds ...price.Kind) (paid Paid, sd float64) {
 	for _, k := range kinds {
 		paid.N, paid.Cost = paid.N+uint64(n[k]), paid.Cost+int64(p[k].Each*float64(n[k]))
@@ -72,7 +76,8 @@ func (n numbers) of(p *price.Prices, kinds ...price.Kind) (paid Paid, sd float64
 
 // costOf adds up what the tool cost a run. Without prices there is the writer's time only.
 func costOf(t *trace.Tables, writer int64, from paid) Cost {
-	c := Cost{Writer: writer, Probed: int64(from.probed), Looks: t.Usage.Looks, InPlace: Paid{Cost: from.inPlace}, Tests: Paid{Cost: from.tests}}
+	c := Cost{Writer: writer, Probed: int64(from.probed), Looks: t.Usage.Looks, InPlace: Paid{Cost: from.inPlace},
+		Tests: Paid{Cost: from.tests}}
 	for _, e := range t.Extensions {
 		c.Extensions += e.Took
 	}
@@ -81,7 +86,8 @@ func costOf(t *trace.Tables, writer int64, from paid) Cost {
 	}
 	inText, n := price.InText(t)
 	for _, own := range inText {
-		c.InPlace.N, c.Tests.N, c.Counted.N = c.InPlace.N+own.Placed+own.Plain, c.Tests.N+own.Entries, c.Counted.N+own.Called
+		c.InPlace.N, c.Tests.N, c.Counted.N = c.InPlace.N+own.Placed+own.Plain, c.Tests.N+own.Entries,
+			c.Counted.N+own.Called
 	}
 	event, count := from.prices[price.Call].Each, t.Costs().Count
 	c.From = from.prices[price.Call].From
@@ -111,10 +117,12 @@ func costOf(t *trace.Tables, writer int64, from paid) Cost {
 	c.All = sure + calls + c.Changes.Cost + inLine + c.Text
 	if cpu > 0 && float64(c.All) > cpu { // the prices are too high: all of it cannot be the tool's, nor can its parts
 		c.scale(max(0, cpu-float64(sure)) / float64(calls+c.Changes.Cost+inLine+c.Text))
-		c.All, lo, hi, inLine = int64(cpu), min(lo, cpu-float64(sure)), min(hi, cpu-float64(sure)), c.InPlace.Cost+c.Tests.Cost
+		c.All, lo, hi, inLine = int64(cpu), min(lo, cpu-float64(sure)), min(hi, cpu-float64(sure)),
+			c.InPlace.Cost+c.Tests.Cost
 	}
 	lo += price.LeastInLine*float64(inLine) + price.LeastText*from.probed
-	hi += price.MostInLine*float64(inLine) + price.MostText*from.probed + price.MostElse*max(0, cpu-from.probed-float64(sure))
+	hi += price.MostInLine*float64(inLine) + price.MostText*from.probed +
+		price.MostElse*max(0, cpu-from.probed-float64(sure))
 	c.Lo, c.Hi = max(0, sure+int64(lo)), sure+int64(hi)
 	if cpu > 0 {
 		c.Lo, c.Hi = min(c.Lo, int64(cpu)), min(c.Hi, int64(cpu))
@@ -136,10 +144,12 @@ func eventCost(t *trace.Tables) float64 {
 }
 
 func (c *Cost) add(o *Cost) {
-	for _, x := range [][2]*int64{{&c.Writer, &o.Writer}, {&c.Looks, &o.Looks}, {&c.Extensions, &o.Extensions}, {&c.All, &o.All}, {&c.Lo, &o.Lo}, {&c.Hi, &o.Hi}, {&c.Text, &o.Text}, {&c.Probed, &o.Probed}} {
+	for _, x := range [][2]*int64{{&c.Writer, &o.Writer}, {&c.Looks, &o.Looks}, {&c.Extensions, &o.Extensions},
+		{&c.All, &o.All}, {&c.Lo, &o.Lo}, {&c.Hi, &o.Hi}, {&c.Text, &o.Text}, {&c.Probed, &o.Probed}} {
 		*x[0] += *x[1]
 	}
-	for _, x := range [][2]*Paid{{&c.Events, &o.Events}, {&c.Changes, &o.Changes}, {&c.Timed, &o.Timed}, {&c.Counted, &o.Counted}, {&c.InPlace, &o.InPlace}, {&c.Tests, &o.Tests}, {&c.Collector, &o.Collector}} {
+	for _, x := range [][2]*Paid{{&c.Events, &o.Events}, {&c.Changes, &o.Changes}, {&c.Timed, &o.Timed},
+		{&c.Counted, &o.Counted}, {&c.InPlace, &o.InPlace}, {&c.Tests, &o.Tests}, {&c.Collector, &o.Collector}} {
 		x[0].N, x[0].Cost = x[0].N+x[1].N, x[0].Cost+x[1].Cost
 	}
 }

@@ -47,7 +47,8 @@ func (s *sampled) deal(l *ledger, gains []Usage, at replay.ContextID, st *stratu
 	d := s.division(at, st)
 	whole := *l.at(at)
 	rest := Usage{Blocked: whole.Blocked, Idle: whole.Idle}
-	rest.Runnable[useBlocked], rest.RunnableHists[useBlocked] = whole.Runnable[useBlocked], whole.RunnableHists[useBlocked]
+	rest.Runnable[useBlocked], rest.RunnableHists[useBlocked] = whole.Runnable[useBlocked],
+		whole.RunnableHists[useBlocked]
 	*l.at(at) = rest
 	gains = append(gains, make([]Usage, int(l.all())-len(gains))...)
 	if d.off[len(d.parts)] == 0 { // probes alone were found: whatever else it is, none of this is theirs
@@ -129,7 +130,8 @@ func (s *sampled) extend(at replay.ContextID, x *ext) replay.ContextID {
 	for set := x.set; set != 0; set = s.r.Sets.Parent(set) {
 		members = append(members, s.r.Sets.Last(set))
 	}
-	if slices.Contains(members, replay.RootMember(replay.RootMain)) && s.r.Sets.Has(c.Set, replay.RootMember(replay.RootInit)) {
+	if slices.Contains(members, replay.RootMember(replay.RootMain)) &&
+		s.r.Sets.Has(c.Set, replay.RootMember(replay.RootInit)) {
 		c = s.r.AfterInit(at)
 	}
 	for _, m := range slices.Backward(members) {

@@ -14,8 +14,9 @@ type Interval struct {
 }
 
 // estimate is the sampled part of a line's NPT: its mean and variance, in ns. If each of many
-// samples found the line, less bounds by how much lower its time may be. more bounds what it has where it could be, and no
-// sample found it, or only probes. lost is what probes took of it, by samples.
+// samples found the line, less bounds by how much lower its time may be. more bounds what it has
+// where it could be, and no sample found it, or only probes. lost is what probes took of it, by
+// samples.
 type estimate struct {
 	mean, variance, less, more float64
 	lost, lostVariance         float64
@@ -26,7 +27,8 @@ type estimate struct {
 // else.
 const many = 30
 
-// untoldOf is how much of a time something has at most, in 95 of 100 cases, that none of n looks found there.
+// untoldOf is how much of a time something has at most, in 95 of 100 cases, that none of n looks
+// found there.
 func untoldOf(ns, n float64) float64 { return ns * score / (n + score) }
 
 // estimates returns the estimates of all lines that samples may have changed.

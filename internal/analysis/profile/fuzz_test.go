@@ -12,7 +12,8 @@ import (
 // The sums hold for any file that can be opened, however damaged.
 func FuzzProfile(f *testing.F) {
 	f.Add(tracetest.Simulate(3, fig4()).Bytes())
-	f.Add(tracetest.SimulateOn(tracetest.New(3).Samples(1e5, 1, func(name string) bool { return name != "main.e" }), fig4()).Bytes())
+	f.Add(tracetest.SimulateOn(tracetest.New(3).Samples(1e5, 1, func(name string) bool { return name != "main.e" }),
+		fig4()).Bytes())
 	f.Add(tracetest.Hot().Bytes())
 	seed := uint32(1)
 	f.Add(tracetest.Random(func(n int) int {

@@ -14,7 +14,8 @@ import (
 // counted. Its hold is then an estimate: the known holds, and for each of the others what they
 // took on average. Holds of one burst are alike, so that the burst is the observation (ADR 32).
 
-// stretchNS is the length of the stretches into which a run is divided: bursts are about as far apart.
+// stretchNS is the length of the stretches into which a run is divided: bursts are about as far
+// apart.
 const stretchNS = 10e6
 
 // heldIn sums up the holds of a lock by stretches of the run.
@@ -58,8 +59,9 @@ func takes(op string) bool {
 // gives reports whether an operation gives a lock back.
 func gives(op string) bool { return op == spec.OpUnlock || op == spec.OpRUnlock }
 
-// holds is what is known of the holds of the objects of a name. A lock may be held long by one procedure and shortly by another one, whose operations are
-// the ones that are only counted. Therefore holds are kept apart by the points that took the lock.
+// holds is what is known of the holds of the objects of a name. A lock may be held long by one
+// procedure and shortly by another one, whose operations are the ones that are only counted.
+// Therefore holds are kept apart by the points that took the lock.
 type holds struct {
 	by     map[trace.PointID]*holdsOf
 	given  uint64 // operations that give it back
@@ -119,8 +121,8 @@ func (h *holdsOf) shortest(least int64) {
 	}
 }
 
-// unmatched reports whether locks were taken and given back a different number of times, although a few
-// may be held at the end.
+// unmatched reports whether locks were taken and given back a different number of times, although a
+// few may be held at the end.
 func (h *holds) unmatched() bool {
 	taken := h.all().taken
 	more, less := max(taken, h.given), min(taken, h.given)
@@ -130,12 +132,13 @@ func (h *holds) unmatched() bool {
 // mostHeld is how many locks of a name are not held at the end of any run but a strange one.
 const mostHeld = 64
 
-// estimate returns the sum of all holds, with a 95 % interval: nil if all are known. If too little is
-// known for one, or only a part of the operations is seen, ok is false, and the sum is what is known, a lower bound.
-// The objects were held for no longer than most.
+// estimate returns the sum of all holds, with a 95 % interval: nil if all are known. If too little
+// is known for one, or only a part of the operations is seen, ok is false, and the sum is what is
+// known, a lower bound. The objects were held for no longer than most.
 //
-// A hold that is traced has a part of the cost of its events within it, one that is counted has not. That
-// part is between nothing and an event's cost, in ns, and not more than the shortest hold.
+// A hold that is traced has a part of the cost of its events within it, one that is counted has
+// not. That part is between nothing and an event's cost, in ns, and not more than the shortest
+// hold.
 func (h *holds) estimate(most int64, event float64) (all int64, interval *[2]int64, ok bool) {
 	sum := h.all()
 	if sum.n == 0 || sum.traced >= sum.taken && !h.partly {
@@ -186,7 +189,8 @@ func (h *holdsOf) others(like stats.Clusters, units float64) (others, bool) {
 // left is how many holds were only counted.
 func (h *holdsOf) left() float64 { return float64(h.taken-h.traced) * h.share() }
 
-// share is how many operations began a hold: of those that try some get nothing, and of those that read some join others.
+// share is how many operations began a hold: of those that try some get nothing, and of those that
+// read some join others.
 func (h *holdsOf) share() float64 {
 	if h.traced == 0 {
 		return 1
@@ -194,8 +198,9 @@ func (h *holdsOf) share() float64 {
 	return min(1, float64(h.began)/float64(h.traced))
 }
 
-// cut reports whether many holds are longer than what events show of the run at a time, so that their ends are not known. Those that are known are the
-// short ones, and the others are not like them.
+// cut reports whether many holds are longer than what events show of the run at a time, so that
+// their ends are not known. Those that are known are the short ones, and the others are not like
+// them.
 func (h *holdsOf) cut() bool { return h.began-h.n > h.began/mostCut }
 
 // mostCut: a tenth. Bursts end within one hold of hundreds.

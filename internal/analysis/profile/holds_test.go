@@ -36,13 +36,16 @@ func TestHoldsEstimate(t *testing.T) {
 		{"too few stretches", seen(5, 1000), 1000, 50, 5*100*1000 + 400, [2]int64{500_400, second}, false},
 		{"a fifth did not end in its burst", cut, 297_000, 0, 30*100*1000 + 3000, [2]int64{3_000_000, second}, false},
 		{"most are not known", seen(30, 999), 297_000, 0, 300_000_000, [2]int64{299_000_000, 301_000_000}, true},
-		{"with what tracing takes", seen(30, 999), 297_000, 100, 300_000_000 - 297_000*50, [2]int64{260_000_000, 301_000_000}, true},
-		{"shorter than what tracing takes", seen(30, 9), 297_000, 100, 3_000_000 - 297_000*9/2, [2]int64{30_000, 3_200_000}, true},
+		{"with what tracing takes", seen(30, 999), 297_000, 100, 300_000_000 - 297_000*50,
+			[2]int64{260_000_000, 301_000_000}, true},
+		{"shorter than what tracing takes", seen(30, 9), 297_000, 100, 3_000_000 - 297_000*9/2,
+			[2]int64{30_000, 3_200_000}, true},
 		{"no longer than the run", seen(30, 9_999), 297_000, 0, second, [2]int64{second, second}, true},
 	} {
 		c.holds.of(0).taken = c.holds.of(0).traced + c.others
 		all, interval, ok := c.holds.estimate(second, c.event)
-		if d := all - c.all; d < -c.all/1000 || d > c.all/1000 || ok != c.ok || (interval == nil) != (c.interval == [2]int64{}) {
+		if d := all - c.all; d < -c.all/1000 || d > c.all/1000 || ok != c.ok ||
+			(interval == nil) != (c.interval == [2]int64{}) {
 			t.Errorf("%s: %d %v %t, expected %d %v %t", c.name, all, interval, ok, c.all, c.interval, c.ok)
 		}
 		if i := interval; i != nil && (i[0] < c.interval[0] || i[1] > c.interval[1] || i[0] > all || i[1] < all) {
@@ -51,8 +54,8 @@ func TestHoldsEstimate(t *testing.T) {
 	}
 }
 
-// A table that is rebuilt now and then, which takes long and is traced, and looked up very often: what was only counted is like what was traced of that
-// point.
+// A table that is rebuilt now and then, which takes long and is traced, and looked up very often:
+// what was only counted is like what was traced of that point.
 func TestHoldsByPoint(t *testing.T) {
 	const second, rebuild, lookUp = 1_000_000_000, 1, 2
 	h := &holds{}
@@ -70,7 +73,8 @@ func TestHoldsByPoint(t *testing.T) {
 	}
 	h.of(lookUp).taken += 100_000
 	all, interval, ok := h.estimate(second, 0)
-	if want := int64(40*5_000_000 + (4000+100_000)*1000); !ok || all != want || interval[0] > want || interval[1] < want || interval[1] > want+want/10 {
+	if want := int64(40*5_000_000 + (4000+100_000)*1000); !ok || all != want || interval[0] > want ||
+		interval[1] < want || interval[1] > want+want/10 {
 		t.Errorf("held for %d in %v, expected %d", all, interval, want)
 	}
 }

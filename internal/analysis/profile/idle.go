@@ -10,8 +10,9 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// IdleFor is time in which nothing ran, by what the goroutine that ended it had waited for. Nobody can have been later than that one: others that
-// waited meanwhile, however long, are not why nothing ran.
+// IdleFor is time in which nothing ran, by what the goroutine that ended it had waited for. Nobody
+// can have been later than that one: others that waited meanwhile, however long, are not why
+// nothing ran.
 type IdleFor struct {
 	Reason   string `json:"reason"`           // the runtime's, or "system call", or StartedByTimer
 	Object   string `json:"object,omitempty"` // that was waited for
@@ -22,7 +23,8 @@ type IdleFor struct {
 	Time     int64  `json:"time_ns"`
 }
 
-// StartedByTimer is the reason where the goroutine that ended an idle time had waited for nothing: a timer called a function in it.
+// StartedByTimer is the reason where the goroutine that ended an idle time had waited for nothing:
+// a timer called a function in it.
 const StartedByTimer = "timer"
 
 // idleKey is what the goroutine that ends an idle time has waited for.
@@ -37,8 +39,8 @@ type idleKey struct {
 	started replay.GroupID // then
 }
 
-// callPlace is where a sample found a goroutine that was in a system call: events of these have no stack, and only some procedures' entries have
-// events. The zero value: none did.
+// callPlace is where a sample found a goroutine that was in a system call: events of these have no
+// stack, and only some procedures' entries have events. The zero value: none did.
 type callPlace struct {
 	proc trace.PointID
 	line int
@@ -47,7 +49,8 @@ type callPlace struct {
 // idled sums idle times.
 type idled map[idleKey]int64
 
-// placed returns the sums with those of calls that no sample found divided as the others from the same procedure are.
+// placed returns the sums with those of calls that no sample found divided as the others from the
+// same procedure are.
 func (d idled) placed() map[idleKey]float64 {
 	known, all := map[idleKey]int64{}, map[idleKey]float64{}
 	anywhere := func(k idleKey) idleKey {
@@ -89,7 +92,8 @@ func (d idled) list(o *objects) (list []IdleFor) {
 			}
 		default:
 			f := o.r.Names.Own(k.wait.stack)
-			x = IdleFor{Reason: o.t.Reason(k.wait.reason), Object: o.nameOf(k.wait), Function: f.Function, File: f.File, Line: f.Line, EndedBy: o.whoEnded(k.by)}
+			x = IdleFor{Reason: o.t.Reason(k.wait.reason), Object: o.nameOf(k.wait), Function: f.Function, File: f.File,
+				Line: f.Line, EndedBy: o.whoEnded(k.by)}
 		}
 		sums[x] += int64(ns)
 	}
@@ -98,7 +102,9 @@ func (d idled) list(o *objects) (list []IdleFor) {
 		list = append(list, x)
 	}
 	slices.SortFunc(list, func(x, y IdleFor) int {
-		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Function, y.Function), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Object, y.Object), cmp.Compare(x.EndedBy, y.EndedBy), cmp.Compare(x.File, y.File))
+		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Function, y.Function), cmp.Compare(x.Line, y.Line),
+			cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Object, y.Object), cmp.Compare(x.EndedBy, y.EndedBy),
+			cmp.Compare(x.File, y.File))
 	})
 	return list
 }
@@ -113,8 +119,8 @@ func markIdle(list []Object, wall int64) {
 	}
 }
 
-// idles reports whether goroutines wait for an object by design: for the time, for a connection or a signal, or until the
-// run or a large part of it is over. Nobody is slower because of such waits.
+// idles reports whether goroutines wait for an object by design: for the time, for a connection or
+// a signal, or until the run or a large part of it is over. Nobody is slower because of such waits.
 func (o *Object) idles(wall int64) bool {
 	if o.Lock() || o.Wait == 0 {
 		return false
@@ -136,7 +142,8 @@ func (o *Object) idles(wall int64) bool {
 	return float64(idle) >= idleMost*float64(o.Wait)
 }
 
-// Serves reports whether goroutines wait for connections: then what waits for the network may wait for requests.
+// Serves reports whether goroutines wait for connections: then what waits for the network may wait
+// for requests.
 func (o *Object) Serves() bool {
 	return slices.ContainsFunc(o.WaitedIn, func(w Wait) bool { return accepts(w.Reason) })
 }

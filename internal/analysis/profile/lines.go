@@ -27,8 +27,8 @@ func (p *Profile) WaitLines() []LineWait {
 	return list
 }
 
-// Inlined are the procedures without probes, which have no entries, in which there are places at which goroutines may wait, or calls: the compiler
-// inlines them. They are sorted by name.
+// Inlined are the procedures without probes, which have no entries, in which there are places at
+// which goroutines may wait, or calls: the compiler inlines them. They are sorted by name.
 func (p *Profile) Inlined() []Entry {
 	var list []Entry
 	for _, q := range p.Parts() {

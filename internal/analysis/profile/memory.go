@@ -19,7 +19,8 @@ type Memory struct {
 	observed float64 // observations: large objects count more
 }
 
-// Taken is what one procedure took: in its own code, or in a call that no instrumented package makes.
+// Taken is what one procedure took: in its own code, or in a call that no instrumented package
+// makes.
 type Taken struct {
 	Name    string     `json:"name"`
 	File    string     `json:"file"`
@@ -34,7 +35,8 @@ type memory struct {
 	r     *replay.Replay
 	taken map[trace.Frame]float64
 	n     int64
-	// The sum of squares: few large objects may have most of the bytes, and then tell less than their number.
+	// The sum of squares: few large objects may have most of the bytes, and then tell less than
+	// their number.
 	squares float64
 }
 
@@ -47,15 +49,17 @@ func (m *memory) take(g *replay.G, a trace.Allocated) {
 	m.taken[m.takes(g, a.Stack)] += w
 }
 
-// takes is the place in the user's own code that took memory. Stacks are recorded to some depth: where the user's code lies
-// deeper, it is the procedure in which events show the goroutine, and the line is not known.
+// takes is the place in the user's own code that took memory. Stacks are recorded to some depth:
+// where the user's code lies deeper, it is the procedure in which events show the goroutine, and
+// the line is not known.
 func (m *memory) takes(g *replay.G, stack trace.StackID) trace.Frame {
 	f := m.r.Names.Own(stack)
 	if m.r.Names.IsOwn(f.Function) || !m.r.T.Cut(stack) {
 		return f
 	}
 	at := func(p trace.PointID) bool {
-		return p >= 0 && !m.r.IsSystem(p) && m.r.T.Points[p].Kind == spec.PointProc && m.r.Names.IsOwn(m.r.T.Points[p].Name)
+		return p >= 0 && !m.r.IsSystem(p) && m.r.T.Points[p].Kind == spec.PointProc &&
+			m.r.Names.IsOwn(m.r.T.Points[p].Name)
 	}
 	node := m.r.Contexts.Node(g.Context)
 	proc, set := node.Proc, node.Set
@@ -108,7 +112,10 @@ func (m *Memory) divide(n float64) {
 		t.Share = thousandths(t.Share)
 	}
 	m.observed = n
-	slices.SortFunc(m.Places, func(x, y Taken) int { return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.Name, y.Name)) })
+	slices.SortFunc(m.Places, func(x, y Taken) int {
+		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes),
+			cmp.Compare(x.Name, y.Name))
+	})
 }
 
 // with is the sum of two runs.

@@ -7,7 +7,8 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// Memory is of the innermost procedure of the user's own packages, whatever that calls; its share has an interval.
+// Memory is of the innermost procedure of the user's own packages, whatever that calls; its share
+// has an interval.
 func TestMemory(t *testing.T) {
 	b := tracetest.New(1)
 	f := b.Proc("main.parse")
@@ -36,7 +37,8 @@ func TestMemory(t *testing.T) {
 	if m == nil || m.Bytes != 100_000 || m.Samples != 91 || len(m.Places) != 3 {
 		t.Fatalf("memory: %+v", m)
 	}
-	if p := m.Places[0]; p.Name != "main.parse" || p.Bytes != 60_000 || p.Share != 0.6 || p.Line != 3 || p.Between[0] > 0.55 || p.Between[0] < 0.4 || p.Between[1] < 0.65 {
+	if p := m.Places[0]; p.Name != "main.parse" || p.Bytes != 60_000 || p.Share != 0.6 || p.Line != 3 ||
+		p.Between[0] > 0.55 || p.Between[0] < 0.4 || p.Between[1] < 0.65 {
 		t.Errorf("first: %+v", p)
 	}
 	if p := m.Places[2]; p.Name != "encoding/json.Marshal" || p.Between[1] < 0.15 {
@@ -44,7 +46,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Where stacks do not reach the user's own code, events tell the procedure, and nothing the line. The runtime allocates for others.
+// Where stacks do not reach the user's own code, events tell the procedure, and nothing the line.
+// The runtime allocates for others.
 func TestMemoryPlaces(t *testing.T) {
 	b := tracetest.New(1)
 	f := b.Proc("main.parse")
@@ -56,13 +59,17 @@ func TestMemoryPlaces(t *testing.T) {
 	b.Start(g, 0)
 	b.Enter(g, f)
 	b.Alloc(g, 1500, b.Stack(deep...))
-	b.Alloc(g, 500, b.Stack("runtime.mallocgc", "internal/runtime/maps.newarray", "internal/runtime/maps.(*Map).growToTable", "runtime.mapassign")) // no deeper
-	b.Alloc(g, 1000, b.Stack("runtime.mallocgc", "internal/runtime/maps.newarray", "internal/runtime/maps.(*Map).growToTable", "net/rpc.(*Client).send", "runtime.goexit"))
+	// no deeper
+	b.Alloc(g, 500, b.Stack("runtime.mallocgc", "internal/runtime/maps.newarray",
+		"internal/runtime/maps.(*Map).growToTable", "runtime.mapassign"))
+	b.Alloc(g, 1000, b.Stack("runtime.mallocgc", "internal/runtime/maps.newarray",
+		"internal/runtime/maps.(*Map).growToTable", "net/rpc.(*Client).send", "runtime.goexit"))
 	b.Exit(g, f)
 	b.End(g)
 	b.At(10)
 	m := profileOf(t, b).Memory
-	if m == nil || len(m.Places) != 2 || m.Places[0].Name != "main.parse" || m.Places[0].Line != 0 || m.Places[0].Bytes != 2000 || m.Places[1].Name != "net/rpc.(*Client).send" {
+	if m == nil || len(m.Places) != 2 || m.Places[0].Name != "main.parse" || m.Places[0].Line != 0 ||
+		m.Places[0].Bytes != 2000 || m.Places[1].Name != "net/rpc.(*Client).send" {
 		t.Errorf("memory: %+v", m)
 	}
 }
@@ -98,7 +105,8 @@ func TestMemoryOfModule(t *testing.T) {
 	b.End(g)
 	b.At(10)
 	m := profileOf(t, b).Memory
-	if m == nil || len(m.Places) != 2 || m.Places[0].Name != "main.parse" || m.Places[1].Name != "example.com/dep.Grow" {
+	if m == nil || len(m.Places) != 2 || m.Places[0].Name != "main.parse" ||
+		m.Places[1].Name != "example.com/dep.Grow" {
 		t.Errorf("memory: %+v", m)
 	}
 }

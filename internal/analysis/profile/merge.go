@@ -32,7 +32,8 @@ func Merge(list []*Profile) *Profile {
 	if note := burstsNote(sum.parts); note != "" {
 		sum.Notes = append(sum.Notes, note)
 	}
-	sum.Notes = append([]string{fmt.Sprintf("these are %d traces, one behind the other: times and calls are their sums", len(list))}, sum.Notes...)
+	sum.Notes = append([]string{fmt.Sprintf("these are %d traces, one behind the other: times and calls are their sums",
+		len(list))}, sum.Notes...)
 	sortEntries(sum.Entries)
 	sortObjects(sum.Objects)
 	slices.SortStableFunc(sum.BlockedBy, func(x, y Wait) int {
@@ -58,12 +59,18 @@ func (p *Profile) addTotals(q *Profile) {
 	for _, x := range []struct {
 		to   *int64
 		more int64
-	}{{&p.Ran, q.Ran}, {&p.Wall, q.Wall}, {&p.Busy, q.Busy}, {&p.Spin, q.Spin}, {&p.Searched, q.Searched}, {&p.Idle, q.Idle}, {&p.IdleOff, q.IdleOff}, {&p.IdleReady, q.IdleReady}, {&p.IdleAtEnd, q.IdleAtEnd},
-		{&p.NPTSum, q.NPTSum}, {&p.Alone, q.Alone}, {&p.Events, q.Events}, {&p.Goroutines, q.Goroutines}, {&p.Lost, q.Lost}, {&p.OffCPU, q.OffCPU},
-		{&p.CPU.User, q.CPU.User}, {&p.CPU.System, q.CPU.System}, {&p.CPU.Writer, q.CPU.Writer}, {&p.CPU.Beside, q.CPU.Beside}, {&p.CPU.Waited, q.CPU.Waited},
-		{&p.Tool.FlushRuns, q.Tool.FlushRuns}, {&p.Tool.FlushWall, q.Tool.FlushWall}, {&p.Tool.FlushCPU, q.Tool.FlushCPU},
-		{&p.Tool.FlushBytes, q.Tool.FlushBytes}, {&p.Tool.Traced, q.Tool.Traced}, {&p.Tool.Probes, q.Tool.Probes}, {&p.Tool.ProbesNPT, q.Tool.ProbesNPT},
-		{&p.GC.Cycles, q.GC.Cycles}, {&p.GC.Marking, q.GC.Marking}, {&p.GC.Workers, q.GC.Workers}, {&p.GC.Assists, q.GC.Assists},
+	}{{&p.Ran, q.Ran}, {&p.Wall, q.Wall}, {&p.Busy, q.Busy}, {&p.Spin, q.Spin}, {&p.Searched, q.Searched},
+		{&p.Idle, q.Idle}, {&p.IdleOff, q.IdleOff}, {&p.IdleReady, q.IdleReady}, {&p.IdleAtEnd, q.IdleAtEnd},
+		{&p.NPTSum, q.NPTSum}, {&p.Alone, q.Alone}, {&p.Events, q.Events}, {&p.Goroutines, q.Goroutines},
+		{&p.Lost, q.Lost}, {&p.OffCPU, q.OffCPU},
+		{&p.CPU.User, q.CPU.User}, {&p.CPU.System, q.CPU.System}, {&p.CPU.Writer, q.CPU.Writer},
+		{&p.CPU.Beside, q.CPU.Beside}, {&p.CPU.Waited, q.CPU.Waited},
+		{&p.Tool.FlushRuns, q.Tool.FlushRuns}, {&p.Tool.FlushWall, q.Tool.FlushWall},
+		{&p.Tool.FlushCPU, q.Tool.FlushCPU},
+		{&p.Tool.FlushBytes, q.Tool.FlushBytes}, {&p.Tool.Traced, q.Tool.Traced}, {&p.Tool.Probes, q.Tool.Probes},
+		{&p.Tool.ProbesNPT, q.Tool.ProbesNPT},
+		{&p.GC.Cycles, q.GC.Cycles}, {&p.GC.Marking, q.GC.Marking}, {&p.GC.Workers, q.GC.Workers},
+		{&p.GC.Assists, q.GC.Assists},
 		{&p.GC.Stops, q.GC.Stops}, {&p.GC.Stopped, q.GC.Stopped}} {
 		*x.to += x.more
 	}
@@ -125,7 +132,8 @@ func (m *merger) add(sum, p *Profile) {
 		if !ok {
 			k = len(sum.Entries)
 			m.entries[key] = k
-			sum.Entries = append(sum.Entries, Entry{ID: e.ID, Kind: e.Kind, Name: e.Name, File: e.File, Line: e.Line, Creator: e.Creator, Site: e.Site})
+			sum.Entries = append(sum.Entries, Entry{ID: e.ID, Kind: e.Kind, Name: e.Name, File: e.File, Line: e.Line,
+				Creator: e.Creator, Site: e.Site})
 		}
 		sum.Entries[k].add(e)
 	}
@@ -155,8 +163,8 @@ func (m *merger) add(sum, p *Profile) {
 	}
 }
 
-// addCalls adds the calls of a run. Those of one place are added up first, because numbers of one run
-// may be wrong in the same direction.
+// addCalls adds the calls of a run. Those of one place are added up first, because numbers of one
+// run may be wrong in the same direction.
 func (m *merger) addCalls(sum, p *Profile) {
 	of := map[int]trace.Estimate{}
 	for _, c := range p.Calls {
@@ -207,18 +215,25 @@ func (e *Entry) add(q *Entry) {
 	for _, x := range []struct {
 		to   *int64
 		more int64
-	}{{&e.SelfNPT, q.SelfNPT}, {&e.NPT, q.NPT}, {&e.SelfBusy, q.SelfBusy}, {&e.Busy, q.Busy}, {&e.Spin, q.Spin}, {&e.Blocked, q.Blocked}, {&e.Ready, q.Ready},
-		{&e.Syscall, q.Syscall}, {&e.SelfSpin, q.SelfSpin}, {&e.SelfBlocked, q.SelfBlocked}, {&e.SelfReady, q.SelfReady}, {&e.Alone, q.Alone}, {&e.SelfAlone, q.SelfAlone}, {&e.SelfSyscall, q.SelfSyscall}, {&e.Off, q.Off}, {&e.SelfOff, q.SelfOff},
-		{&e.SelfIdle, q.SelfIdle}, {&e.IdleEnded, q.IdleEnded}, {&e.Started, q.Started}, {&e.Blame, q.Blame}, {&e.Got, q.Got}, {&e.Wait, q.Wait}, {&e.Hold, q.Hold}} {
+	}{{&e.SelfNPT, q.SelfNPT}, {&e.NPT, q.NPT}, {&e.SelfBusy, q.SelfBusy}, {&e.Busy, q.Busy}, {&e.Spin, q.Spin},
+		{&e.Blocked, q.Blocked}, {&e.Ready, q.Ready},
+		{&e.Syscall, q.Syscall}, {&e.SelfSpin, q.SelfSpin}, {&e.SelfBlocked, q.SelfBlocked},
+		{&e.SelfReady, q.SelfReady}, {&e.Alone, q.Alone}, {&e.SelfAlone, q.SelfAlone},
+		{&e.SelfSyscall, q.SelfSyscall}, {&e.Off, q.Off}, {&e.SelfOff, q.SelfOff},
+		{&e.SelfIdle, q.SelfIdle}, {&e.IdleEnded, q.IdleEnded}, {&e.Started, q.Started}, {&e.Blame, q.Blame},
+		{&e.Got, q.Got}, {&e.Wait, q.Wait}, {&e.Hold, q.Hold}} {
 		*x.to += x.more
 	}
 	e.setCalled(e.Called().Beside(q.Called()))
 	e.Trips, e.TripsOf, e.Degraded = e.Trips+q.Trips, e.TripsOf+q.TripsOf, e.Degraded+q.Degraded
-	e.BusyAt, e.SelfBusyAt, e.Queue = addTo(e.BusyAt, q.BusyAt), addTo(e.SelfBusyAt, q.SelfBusyAt), addTo(e.Queue, q.Queue)
+	e.BusyAt, e.SelfBusyAt, e.Queue = addTo(e.BusyAt, q.BusyAt), addTo(e.SelfBusyAt, q.SelfBusyAt),
+		addTo(e.Queue, q.Queue)
 	for _, c := range []struct {
 		to   **RunnableHist
 		more *RunnableHist
-	}{{&e.RunnableHists.Busy, q.RunnableHists.Busy}, {&e.RunnableHists.Spin, q.RunnableHists.Spin}, {&e.RunnableHists.Ready, q.RunnableHists.Ready}, {&e.RunnableHists.Blocked, q.RunnableHists.Blocked}, {&e.RunnableHists.Syscall, q.RunnableHists.Syscall}, {&e.RunnableHists.Off, q.RunnableHists.Off}} {
+	}{{&e.RunnableHists.Busy, q.RunnableHists.Busy}, {&e.RunnableHists.Spin, q.RunnableHists.Spin},
+		{&e.RunnableHists.Ready, q.RunnableHists.Ready}, {&e.RunnableHists.Blocked, q.RunnableHists.Blocked},
+		{&e.RunnableHists.Syscall, q.RunnableHists.Syscall}, {&e.RunnableHists.Off, q.RunnableHists.Off}} {
 		*c.to = (*c.to).with(c.more)
 	}
 	e.Longest = max(e.Longest, q.Longest)
@@ -238,7 +253,8 @@ func (e *Entry) add(q *Entry) {
 // addLines adds the lines of the same procedure in another run.
 func addLines(list, more []LineTime) []LineTime {
 	for _, m := range more {
-		k, ok := slices.BinarySearchFunc(list, m.Line, func(l LineTime, line int) int { return cmp.Compare(l.Line, line) })
+		k, ok := slices.BinarySearchFunc(list, m.Line,
+			func(l LineTime, line int) int { return cmp.Compare(l.Line, line) })
 		if !ok {
 			list = slices.Insert(slices.Clip(list), k, m)
 			continue
@@ -291,7 +307,10 @@ func (o *Object) add(q *Object) {
 	for _, x := range []struct {
 		to   *int64
 		more int64
-	}{{&o.Waits, q.Waits}, {&o.Wait, q.Wait}, {&o.Ready, q.Ready}, {&o.Peers, q.Peers}, {&o.Turns, q.Turns}, {&o.Holds, q.Holds}, {&o.Hold, q.Hold}, {&o.HeldOff, q.HeldOff}, {&o.HandOver, q.HandOver}, {&o.Handed, q.Handed}, {&o.Unattributed, q.Unattributed}, {&o.Together, q.Together}, {&o.Cost, q.Cost}, {&o.unseen, q.unseen}} {
+	}{{&o.Waits, q.Waits}, {&o.Wait, q.Wait}, {&o.Ready, q.Ready}, {&o.Peers, q.Peers}, {&o.Turns, q.Turns},
+		{&o.Holds, q.Holds}, {&o.Hold, q.Hold}, {&o.HeldOff, q.HeldOff}, {&o.HandOver, q.HandOver},
+		{&o.Handed, q.Handed}, {&o.Unattributed, q.Unattributed}, {&o.Together, q.Together}, {&o.Cost, q.Cost},
+		{&o.unseen, q.unseen}} {
 		*x.to += x.more
 	}
 	o.Ops, o.Degraded = o.Ops+q.Ops, o.Degraded+q.Degraded

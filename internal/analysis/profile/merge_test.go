@@ -31,7 +31,8 @@ func TestMerge(t *testing.T) {
 				}
 			}
 			if e := find(sum, name); e != nil && (e.NPT != npt || e.Calls != calls || e.Wait != waits) {
-				rt.Errorf("%s: npt %d, %d calls, waited %d; the traces have %d, %d, %d", name, e.NPT, e.Calls, e.Wait, npt, calls, waits)
+				rt.Errorf("%s: npt %d, %d calls, waited %d; the traces have %d, %d, %d", name, e.NPT, e.Calls, e.Wait,
+					npt, calls, waits)
 			}
 		}
 		paths := int64(0)
@@ -48,14 +49,16 @@ func TestMerge(t *testing.T) {
 func TestOver(t *testing.T) {
 	var list []*profile.Profile
 	for _, ms := range []int64{4, 6, 8} {
-		list = append(list, profileOf(t, tracetest.Simulate(1, []tracetest.Thread{{Name: "main.t", Ops: []tracetest.Op{tracetest.Do("main.f", ms*1e6)}}})))
+		list = append(list, profileOf(t, tracetest.Simulate(1,
+			[]tracetest.Thread{{Name: "main.t", Ops: []tracetest.Op{tracetest.Do("main.f", ms*1e6)}}})))
 	}
 	r, err := profile.Over(list, profile.Merge(list))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range r.Entries {
-		if e.Name == "main.f" && (e.NPT.Mean != 6e6 || math.Abs(e.NPT.High-10.968e6) > 1e3 || math.Abs(e.NPT.Low-1.032e6) > 1e3) {
+		if e.Name == "main.f" && (e.NPT.Mean != 6e6 || math.Abs(e.NPT.High-10.968e6) > 1e3 ||
+			math.Abs(e.NPT.Low-1.032e6) > 1e3) {
 			t.Errorf("%+v, expected 6 ms +- 4.968", e.NPT)
 		}
 	}
@@ -92,9 +95,11 @@ func TestMergeLatency(t *testing.T) {
 
 // One run, or none, has no interval, whatever there is to show of it.
 func TestOverFew(t *testing.T) {
-	one := profileOf(t, tracetest.Simulate(1, []tracetest.Thread{{Name: "main.t", Ops: []tracetest.Op{tracetest.Do("main.f", 1e6)}}}))
+	one := profileOf(t, tracetest.Simulate(1, []tracetest.Thread{{Name: "main.t",
+		Ops: []tracetest.Op{tracetest.Do("main.f", 1e6)}}}))
 	for _, list := range [][]*profile.Profile{nil, {one}} {
-		if r, err := profile.Over(list, one); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("found %d, expected two or more runs", len(list))) {
+		if r, err := profile.Over(list, one); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("found %d, expected two or more runs", len(list))) {
 			t.Errorf("%d runs: %+v, %v; expected an error that says how many there are", len(list), r, err)
 		}
 	}

@@ -36,7 +36,8 @@ func NewWithin(source trace.Source, in Within) (*Profile, error) {
 
 // newProfile makes the profile from the builder's results.
 func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Profile {
-	p := &Profile{Version: Version, Ran: int64(t.Ran), Wall: int64(b.wall), Procs: b.r.MostProcs(b.wall), Events: b.r.Events, Goroutines: b.totals.goroutines,
+	p := &Profile{Version: Version, Ran: int64(t.Ran), Wall: int64(b.wall), Procs: b.r.MostProcs(b.wall),
+		Events: b.r.Events, Goroutines: b.totals.goroutines,
 		Lost: losses.Events + losses.Missing, Losses: losses, Parallelism: b.busy.at}
 	p.built, p.Part = b, t.End.Reason == "cut"
 	p.Program, _ = t.Attr("program").(string)
@@ -106,7 +107,8 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	case t.Usage.Known:
 		p.CPU.Collector = t.Usage.Collector
 	}
-	p.Tool = Tool{FlushRuns: t.Flush.Runs, FlushWall: t.Flush.Wall, FlushCPU: t.Flush.CPU, FlushBytes: t.Flush.Bytes, Traced: b.r.Entries, EventCost: eventCost(t),
+	p.Tool = Tool{FlushRuns: t.Flush.Runs, FlushWall: t.Flush.Wall, FlushCPU: t.Flush.CPU, FlushBytes: t.Flush.Bytes,
+		Traced: b.r.Entries, EventCost: eventCost(t),
 		Probes: b.ledger.self[b.r.System.Probes].Busy(), ProbesNPT: round(b.ledger.self[b.r.System.Probes].NPT()),
 		Cost: costOf(t, max(t.Flush.CPU, p.CPU.Writer), b.totals.paid)}
 	return p
@@ -129,8 +131,9 @@ func (p *Profile) entries(b *builder) {
 	}
 }
 
-// unprobed is the busy time in goroutines that ran no procedure with probes, by the procedure that started them. One without an event may have
-// run such a procedure that was only counted: the one that it starts with, or one that samples found.
+// unprobed is the busy time in goroutines that ran no procedure with probes, by the procedure that
+// started them. One without an event may have run such a procedure that was only counted: the one
+// that it starts with, or one that samples found.
 func (b *builder) unprobed() map[trace.PointID]int64 {
 	sum := map[trace.PointID]int64{}
 	for in, ns := range b.totals.started {
@@ -168,7 +171,8 @@ func (p *Profile) procedures(b *builder, incl []Usage) {
 		case pt.Kind == spec.PointProc:
 			p.Degraded += e.Degraded
 		case pt.Kind == spec.PointLoop:
-			e.Kind, e.Name, e.Trips, e.TripsOf, e.Spins = KindLoop, t.NameOf(trace.PointID(i)), b.totals.trips[proc], b.totals.tripsOf[proc], pt.Spins()
+			e.Kind, e.Name, e.Trips, e.TripsOf, e.Spins = KindLoop, t.NameOf(trace.PointID(i)), b.totals.trips[proc],
+				b.totals.tripsOf[proc], pt.Spins()
 		case calls == 0:
 			continue // not a procedure, unless the trace has an entry of it
 		}
@@ -249,8 +253,8 @@ func (b *builder) intervals(e *Entry, proc trace.PointID) {
 	e.NPTs = b.interval(line{proc, false}, e.NPT)
 }
 
-// interval is that of a line's time, nil if it is exact: of the division by samples, and of what was taken out by the
-// price of counters in the text, if that is enough to show.
+// interval is that of a line's time, nil if it is exact: of the division by samples, and of what
+// was taken out by the price of counters in the text, if that is enough to show.
 func (b *builder) interval(l line, npt int64) (in *Interval) {
 	if g, ok := b.totals.guesses[l]; ok {
 		if in = g.around(npt, float64(b.busy.time(b.wall)), float64(b.sampled.looks)); g.exact(npt, in) {
@@ -288,18 +292,18 @@ func (p *Profile) waits(b *builder) {
 	})
 }
 
-// OffCPUMatters reports whether the operating system kept threads waiting for so long that lines without that time are
-// doubtful.
+// OffCPUMatters reports whether the operating system kept threads waiting for so long that lines
+// without that time are doubtful.
 func (p *Profile) OffCPUMatters() bool { return offCPUMatters(p.OffCPU, p.Busy+p.Spin+p.OffCPU) }
 
-// BusyKnown reports whether numbers that rest on busy time mean anything: what the operating system took of it is known better than the
-// rest is long.
+// BusyKnown reports whether numbers that rest on busy time mean anything: what the operating system
+// took of it is known better than the rest is long.
 func (p *Profile) BusyKnown() bool {
 	return p.OffCPUs == nil || p.OffCPUs.High-p.OffCPUs.Low <= p.Busy+p.Spin
 }
 
-// Unowned is the processor time of the process that is neither a goroutine's nor the tool's: the scheduler's, which looks for work and lets threads
-// sleep and wake up, the monitor's, C's.
+// Unowned is the processor time of the process that is neither a goroutine's nor the tool's: the
+// scheduler's, which looks for work and lets threads sleep and wake up, the monitor's, C's.
 func (p *Profile) Unowned() int64 {
 	if !p.CPU.Known || !p.BusyKnown() {
 		return 0
@@ -307,8 +311,9 @@ func (p *Profile) Unowned() int64 {
 	return max(0, p.CPU.User+p.CPU.System-p.CPU.Writer-p.Tool.Cost.Looks-p.Busy-p.Spin)
 }
 
-// Withheld is the part of the busy time that the system did not count for the threads that ran goroutines. While they had a processor, an interrupt or the
-// host of a virtual machine used it, or the system's account of a running thread is that of its last tick. It is 0 if that is not known.
+// Withheld is the part of the busy time that the system did not count for the threads that ran
+// goroutines. While they had a processor, an interrupt or the host of a virtual machine used it, or
+// the system's account of a running thread is that of its last tick. It is 0 if that is not known.
 func (p *Profile) Withheld() int64 {
 	counted := p.CPU.User + p.CPU.System - p.CPU.Beside
 	if !p.CPU.Known || p.Off == nil || counted <= 0 { // or the system does not tell it by thread
@@ -317,8 +322,8 @@ func (p *Profile) Withheld() int64 {
 	return max(0, p.Busy+p.Spin-counted)
 }
 
-// OffMatters reports whether it is told when the operating system took processors from running goroutines, and that was often enough
-// to explain a part of the run.
+// OffMatters reports whether it is told when the operating system took processors from running
+// goroutines, and that was often enough to explain a part of the run.
 func (p *Profile) OffMatters() bool {
 	return p.Off != nil && offCPUMatters(p.Off.All(), p.Busy+p.Spin)
 }

@@ -45,7 +45,8 @@ func (n *notes) list() (list []string) {
 		say("the file has no totals, as those of a flight recorder: calls are those that events tell of")
 	}
 	for _, limit := range t.Limits {
-		say("after %s the program only counted (limit of %s): calls are those of the whole run, times end there", seconds(int64(limit.Time)), limit.Reason)
+		say("after %s the program only counted (limit of %s): calls are those of the whole run, times end there",
+			seconds(int64(limit.Time)), limit.Reason)
 	}
 	if l.Incomplete != 0 {
 		say("the file has no end: what the program did last is missing, and totals are those found so far")
@@ -81,8 +82,8 @@ func (n *notes) list() (list []string) {
 	return list
 }
 
-// partly returns the locks that were waited for and of which some operations have no probe, the longest
-// waits first.
+// partly returns the locks that were waited for and of which some operations have no probe, the
+// longest waits first.
 func (n *notes) partly() (names []string) {
 	for i := range n.p.Objects {
 		if o := &n.p.Objects[i]; o.Partly && o.Wait > 0 {
@@ -95,8 +96,8 @@ func (n *notes) partly() (names []string) {
 	return names
 }
 
-// fewLooks is how many looks at least tell shares: with fewer the 95 % interval of a half is wider than from a third to
-// two thirds.
+// fewLooks is how many looks at least tell shares: with fewer the 95 % interval of a half is wider
+// than from a third to two thirds.
 const fewLooks = 30
 
 func (s *Sampling) note() string {
@@ -118,7 +119,10 @@ func (n *notes) hidden() (names []string) {
 			list = append(list, i)
 		}
 	}
-	slices.SortStableFunc(list, func(x, y int) int { return cmp.Compare(n.t.Points[y].Degraded(), n.t.Points[x].Degraded()) })
+	slices.SortStableFunc(list, func(x, y int) int {
+		return cmp.Compare(n.t.Points[y].Degraded(),
+			n.t.Points[x].Degraded())
+	})
 	for k, i := range list {
 		if k == 3 {
 			return append(names, fmt.Sprintf("%d others", len(list)-k))
@@ -128,8 +132,8 @@ func (n *notes) hidden() (names []string) {
 	return names
 }
 
-// small returns the number of procedures that were called and are only counted. Samples that tell what text runs
-// find them as they find others.
+// small returns the number of procedures that were called and are only counted. Samples that tell
+// what text runs find them as they find others.
 func (n *notes) small() (sum uint64) {
 	if n.b.sampled.codes >= enough {
 		return 0

@@ -13,30 +13,39 @@ import (
 // Object describes the synchronization objects of one name. The name of a field stands for all
 // objects that have the field.
 type Object struct {
-	Name    string `json:"name"`
-	Kind    string `json:"kind"` // mutex, wait group, cond, once, channel, select, ...; "" if not known
-	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"`  // where most of the waits are, in the user's own packages first; without waits, of an operation
-	Lines   int    `json:"lines,omitempty"` // at which goroutines waited
-	Objects int    `json:"objects"`         // addresses seen
+	Name string `json:"name"`
+	Kind string `json:"kind"` // mutex, wait group, cond, once, channel, select, ...; "" if not known
+	File string `json:"file,omitempty"`
+	// where most of the waits are, in the user's own packages first; without waits, of an operation
+	Line    int `json:"line,omitempty"`
+	Lines   int `json:"lines,omitempty"` // at which goroutines waited
+	Objects int `json:"objects"`         // addresses seen
 
 	// Also are other names that the objects have elsewhere, as far as waits show it.
 	Also []string `json:"also_named,omitempty"`
 
-	Ops      uint64 `json:"ops"`                // operations at probes, exact
-	More     bool   `json:"ops_more,omitempty"` // others are at places without a probe, such as in procedures that the compiler inlines, or at those of a parameter that has a row of its own
+	Ops uint64 `json:"ops"` // operations at probes, exact
+	// others are at places without a probe, such as in procedures that the compiler inlines, or at
+	// those of a parameter that has a row of its own
+	More     bool   `json:"ops_more,omitempty"`
 	Degraded uint64 `json:"degraded,omitempty"` // of these counted, not traced
 	Waits    int64  `json:"waits"`
 	Wait     int64  `json:"wait_ns"`
 	Worst    int64  `json:"worst_wait_ns"`
-	Peers    int64  `json:"ended_by_peers_ns,omitempty"`      // of the waits: a goroutine started at the same place ended them
-	OneEnder bool   `json:"ended_by_one_goroutine,omitempty"` // one goroutine ended all waits that a goroutine ended
-	Turns    int64  `json:"in_turn_ns,omitempty"`             // of the waits for a channel: those of receivers for which senders had waited as long before, summed over the objects
-	Idle     bool   `json:"idle_by_design,omitempty"`         // they wait for the time, a connection, a signal, or until much of the run is over
-	Ready    int64  `json:"ready_after_ns"`                   // from the ends of the waits until the goroutines ran again
-	Holds    int64  `json:"holds,omitempty"`                  // of a lock: from taking it to giving it back, at probes
-	Hold     int64  `json:"hold_ns,omitempty"`
-	HeldOff  int64  `json:"held_off_ns,omitempty"` // while the operating system had taken the processor of who held it, as far as holds are known
+	// of the waits: a goroutine started at the same place ended them
+	Peers    int64 `json:"ended_by_peers_ns,omitempty"`
+	OneEnder bool  `json:"ended_by_one_goroutine,omitempty"` // one goroutine ended all waits that a goroutine ended
+	// of the waits for a channel: those of receivers for which senders had waited as long before,
+	// summed over the objects
+	Turns int64 `json:"in_turn_ns,omitempty"`
+	// they wait for the time, a connection, a signal, or until much of the run is over
+	Idle bool `json:"idle_by_design,omitempty"`
+	// from the ends of the waits until the goroutines ran again
+	Ready int64 `json:"ready_after_ns"`
+	Holds int64 `json:"holds,omitempty"` // of a lock: from taking it to giving it back, at probes
+	Hold  int64 `json:"hold_ns,omitempty"`
+	// while the operating system had taken the processor of who held it, as far as holds are known
+	HeldOff int64 `json:"held_off_ns,omitempty"`
 	// HoldInterval is a 95 % interval of Hold, if some operations were only counted. Unless Hold is
 	// estimated, it is the sum of the holds that are known, and the interval's lower end.
 	HoldInterval *[2]int64 `json:"hold_interval_ns,omitempty"`
@@ -51,14 +60,18 @@ type Object struct {
 	// Waiting[n] is the time with n goroutines waiting, summed over the objects: the sum
 	// of n x Waiting[n] is Wait (Little's law).
 	Waiting []int64 `json:"waiting_ns"`
-	// Apart tells that it is not known how many waited at a time: some waits have no object, or told it only at their end.
+	// Apart tells that it is not known how many waited at a time: some waits have no object, or
+	// told it only at their end.
 	Apart bool `json:"waited_apart,omitempty"`
-	// Together are waits that one goroutine ended within 20 us of each other, or within a hundredth of what they took.
+	// Together are waits that one goroutine ended within 20 us of each other, or within a hundredth
+	// of what they took.
 	Together int64 `json:"released_together,omitempty"`
 	// Cost is the time of the operations themselves: their number times the cost of such an
 	// operation in a loop, if the program measured that.
-	Cost     int64 `json:"operations_ns,omitempty"`
-	Spin     int64 `json:"spin_ns,omitempty"`      // processor time of goroutines that spun for a mutex before they had it or waited, as far as the next operation tells
+	Cost int64 `json:"operations_ns,omitempty"`
+	// processor time of goroutines that spun for a mutex before they had it or waited, as far as
+	// the next operation tells
+	Spin     int64 `json:"spin_ns,omitempty"`
 	HandOver int64 `json:"hand_over_ns,omitempty"` // of a lock: from release to next hold, with a queue
 	Handed   int64 `json:"hand_overs,omitempty"`
 
@@ -107,10 +120,11 @@ type objects struct {
 
 	// The data of objects that are not in use is kept by name, because there may be many
 	// addresses.
-	named   map[string]*gathered
-	turns   map[trace.Address]*turns           // of channels
-	blamed  map[ender]int64                    // ns that others waited, by procedure
-	used    map[trace.PointID]string           // by point whose objects may have another name: that of the objects that it was about
+	named  map[string]*gathered
+	turns  map[trace.Address]*turns // of channels
+	blamed map[ender]int64          // ns that others waited, by procedure
+	// by point whose objects may have another name: that of the objects that it was about
+	used    map[trace.PointID]string
 	several map[trace.PointID]bool             // those of them with more than one
 	shared  map[string]bool                    // names of objects that these points were about
 	lines   map[trace.Frame]int64              // ns waited by call in the stacks
@@ -127,8 +141,10 @@ type waitSum struct {
 }
 
 func newObjects(r *replay.Replay) *objects {
-	return &objects{r: r, t: r.T, waits: map[waitKey]*waitSum{}, turns: map[trace.Address]*turns{}, queues: map[queueKey]*queue{}, uses: map[trace.PointID]*lockUse{},
-		named: map[string]*gathered{}, blamed: map[ender]int64{}, used: map[trace.PointID]string{}, several: map[trace.PointID]bool{}, shared: map[string]bool{},
+	return &objects{r: r, t: r.T, waits: map[waitKey]*waitSum{}, turns: map[trace.Address]*turns{},
+		queues: map[queueKey]*queue{}, uses: map[trace.PointID]*lockUse{},
+		named: map[string]*gathered{}, blamed: map[ender]int64{}, used: map[trace.PointID]string{},
+		several: map[trace.PointID]bool{}, shared: map[string]bool{},
 		lines: map[trace.Frame]int64{}, on: map[trace.PointID]map[Waited]int64{}}
 }
 
@@ -169,12 +185,13 @@ func (o *objects) begin(w *replay.Wait) *queue {
 	return q
 }
 
-// end ends a wait in a queue; nil: it was not known before. It returns the sum that the wait is in. own is the processor time that the
-// goroutine that ended it has used meanwhile.
+// end ends a wait in a queue; nil: it was not known before. It returns the sum that the wait is in.
+// own is the processor time that the goroutine that ended it has used meanwhile.
 func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ended, g *replay.G, own int64) *waitSum {
 	ns := int64(now - w.Since)
 	if q != nil {
-		q.leave(now, ns, own, by.after, g, g != nil && g.Did.Address == w.Address && replay.EndsAll(o.t.Points[g.Did.Point].Op))
+		q.leave(now, ns, own, by.after, g, g != nil && g.Did.Address == w.Address &&
+			replay.EndsAll(o.t.Points[g.Did.Point].Op))
 	} else {
 		o.queueOf(w).once(ns, own, by.after)
 	}
@@ -183,7 +200,8 @@ func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ended, g *rep
 		s = &waitSum{by: map[ender]int64{}}
 		o.waits[key(w)] = s
 	}
-	if reason := o.t.Reason(w.Reason); by.by != stillWaiting && w.Address != 0 && (reason == sending || reason == receiving) {
+	if reason := o.t.Reason(w.Reason); by.by != stillWaiting && w.Address != 0 &&
+		(reason == sending || reason == receiving) {
 		o.turnsOf(w.Address).add(reason, ns)
 	}
 	if g != nil {
@@ -272,8 +290,8 @@ func (o *objects) finish(wall int64) []Object {
 	return sorted(o.named, wall, eventCost(o.t))
 }
 
-// partly notes the locks of which some operations have no probe: the table of points has their places, or
-// they were taken and given back a different number of times.
+// partly notes the locks of which some operations have no probe: the table of points has their
+// places, or they were taken and given back a different number of times.
 func (o *objects) partly() {
 	unseen, matched := replay.Unseen(o.t), o.allNamed()
 	for name, g := range o.named {
@@ -286,7 +304,8 @@ func (o *objects) partly() {
 func (o *objects) allNamed() bool {
 	for i := range o.t.Points {
 		p := &o.t.Points[i]
-		if p.Kind == spec.PointSync && p.Hits > 0 && p.Flags&spec.FlagWeakName != 0 && replay.KindOf(p.Op) == replay.KindLock && o.used[trace.PointID(i)] == "" {
+		if p.Kind == spec.PointSync && p.Hits > 0 && p.Flags&spec.FlagWeakName != 0 &&
+			replay.KindOf(p.Op) == replay.KindLock && o.used[trace.PointID(i)] == "" {
 			return false
 		}
 	}
@@ -296,7 +315,8 @@ func (o *objects) allNamed() bool {
 func (o *objects) get(name string) *gathered {
 	g := o.named[name]
 	if g == nil {
-		g = &gathered{Object: Object{Name: name, places: places{}}, in: map[string]int64{}, by: map[string]int64{}, blamed: map[string]int64{}, reasons: map[string]int64{}}
+		g = &gathered{Object: Object{Name: name, places: places{}}, in: map[string]int64{}, by: map[string]int64{},
+			blamed: map[string]int64{}, reasons: map[string]int64{}}
 		o.named[name] = g
 	}
 	return g
@@ -315,11 +335,13 @@ func (o *objects) fold(all bool) {
 	o.usedAs(names)
 	seen := map[nameAt]bool{}
 	sides := map[nameAt]*turns{}
-	named := map[queueKey]map[string]int64{} // ns waited in a queue, by name: of one object, places may tell different ones
+	// ns waited in a queue, by name: of one object, places may tell different ones
+	named := map[queueKey]map[string]int64{}
 	for key, s := range o.waits {
 		if all || key.addr != 0 && !stays(key.addr) {
 			first := key
-			if ob := o.r.Object(key.addr); ob == nil || len(ob.Points) == 0 { // nothing but the places of the waits names it
+			if ob := o.r.Object(key.addr); ob == nil || len(ob.Points) == 0 {
+				// nothing but the places of the waits names it
 				first = o.queues[o.queueKey(key)].first
 			}
 			name := o.nameOf(first)
@@ -380,8 +402,9 @@ type nameAt struct {
 	addr trace.Address
 }
 
-// turns follows how long senders and receivers waited for one channel, in ns. A larger buffer lets senders go on for as long as they waited.
-// Receivers that wait later take from that. Receivers that waited before, such as at the start, would wait with any buffer.
+// turns follows how long senders and receivers waited for one channel, in ns. A larger buffer lets
+// senders go on for as long as they waited. Receivers that wait later take from that. Receivers
+// that waited before, such as at the start, would wait with any buffer.
 type turns struct {
 	sent, received int64
 	ahead          int64 // of sent: not taken so far
@@ -427,7 +450,8 @@ func (o *objects) counted(name string, addr trace.Address, seen map[nameAt]bool)
 	return g
 }
 
-// usedAs notes for each point with a weak name, or with one of several of its object, the name of the objects that it was about.
+// usedAs notes for each point with a weak name, or with one of several of its object, the name of
+// the objects that it was about.
 func (o *objects) usedAs(names map[trace.Address]trace.PointID) {
 	for addr, best := range names {
 		name := o.t.Points[best].Name
@@ -439,7 +463,8 @@ func (o *objects) usedAs(names map[trace.Address]trace.PointID) {
 		}
 		for _, p := range ob.Points {
 			name := name
-			if pt := &o.t.Points[p]; o.t.OfTimer(pt.Name) || pt.Flags&spec.FlagWeakName == 0 && !o.r.Names.Among(ob.Same, p) {
+			if pt := &o.t.Points[p]; o.t.OfTimer(pt.Name) || pt.Flags&spec.FlagWeakName == 0 &&
+				!o.r.Names.Among(ob.Same, p) {
 				name = pt.Name // that of who waits for it, or of another object than the one that this one is elsewhere
 			}
 			if was, ok := o.used[p]; o.several[p] || ok && was != name {
@@ -462,7 +487,8 @@ type gathered struct {
 	reason                  string     // of a wait, if no operation tells the kind: the alphabetically first
 }
 
-// queue adds a queue up, or a part of it: ns of the waits. It is not known then how many of them were at a time.
+// queue adds a queue up, or a part of it: ns of the waits. It is not known then how many of them
+// were at a time.
 func (g *gathered) queue(o *objects, q *queue, ns int64, whole bool) {
 	times, share := q.time, 1.0
 	if !whole {
@@ -489,10 +515,12 @@ func (g *gathered) queue(o *objects, q *queue, ns int64, whole bool) {
 	g.Together += int64(share * float64(q.together))
 }
 
-// oneSided reports whether a channel is only sent to, or only received from, at the places that have its name, so that others are elsewhere. One that is
-// closed may have no sender. Channels of the time and of contexts have theirs in the runtime and the standard library.
+// oneSided reports whether a channel is only sent to, or only received from, at the places that
+// have its name, so that others are elsewhere. One that is closed may have no sender. Channels of
+// the time and of contexts have theirs in the runtime and the standard library.
 func (g *gathered) oneSided(t *trace.Tables) bool {
-	return g.Kind == replay.KindChannel && !t.OfTimer(g.Name) && (g.received == 0 && g.sent > 0 || g.sent == 0 && g.received > g.closed)
+	return g.Kind == replay.KindChannel && !t.OfTimer(g.Name) &&
+		(g.received == 0 && g.sent > 0 || g.sent == 0 && g.received > g.closed)
 }
 
 func (g *gathered) lock(ob *lock) {
@@ -646,7 +674,8 @@ func sorted(named map[string]*gathered, wall int64, event float64) []Object {
 	return list
 }
 
-// addHolds adds up two intervals of the holds. Both ends add up, since they may be wrong in the same direction.
+// addHolds adds up two intervals of the holds. Both ends add up, since they may be wrong in the
+// same direction.
 func addHolds(x, y *Object) *[2]int64 {
 	if x.HoldInterval == nil && y.HoldInterval == nil {
 		return nil
@@ -664,21 +693,25 @@ func addHolds(x, y *Object) *[2]int64 {
 
 // Lock reports whether it is a lock, whether its operations have probes or not.
 func (o *Object) Lock() bool {
-	return o.Holds > 0 || slices.ContainsFunc(o.WaitedFor, func(w Wait) bool { return strings.Contains(w.Reason, "Mutex") })
+	return o.Holds > 0 || slices.ContainsFunc(o.WaitedFor,
+		func(w Wait) bool { return strings.Contains(w.Reason, "Mutex") })
 }
 
-// Announces reports whether what ends all waits at once is done more often than anybody waits, as by a work pool that tells of each job that is ready. The
-// last one at a barrier ends one wait at least.
+// Announces reports whether what ends all waits at once is done more often than anybody waits, as
+// by a work pool that tells of each job that is ready. The last one at a barrier ends one wait at
+// least.
 func (o *Object) Announces() bool { return 2*o.endedAll > 3*uint64(o.Waits) }
 
-// Streams reports whether most of what was received from a channel was there already. Who waits at a barrier waits at nearly every crossing: only who
-// comes last does not.
+// Streams reports whether most of what was received from a channel was there already. Who waits at
+// a barrier waits at nearly every crossing: only who comes last does not.
 func (o *Object) Streams() bool { return o.received > barrierCame*uint64(o.Waits) }
 
-// barrierCame is how many come to a barrier, at the least, for each that waits: with two that is one who waits, and the last one.
+// barrierCame is how many come to a barrier, at the least, for each that waits: with two that is
+// one who waits, and the last one.
 const barrierCame = 2
 
-// Mark is what stands before the hold in text: "~" if it is an estimate, "≥" if it is a lower bound.
+// Mark is what stands before the hold in text: "~" if it is an estimate, "≥" if it is a lower
+// bound.
 func (o *Object) Mark() string {
 	switch i := o.HoldInterval; {
 	case i == nil || float64(i[1]-i[0]) < exactWithin*float64(o.Hold):
@@ -689,12 +722,14 @@ func (o *Object) Mark() string {
 	return "≥"
 }
 
-// exactWithin is the width of an interval, as a part of the number, below which nobody needs to be told of it.
+// exactWithin is the width of an interval, as a part of the number, below which nobody needs to be
+// told of it.
 const exactWithin = 0.01
 
 // sortObjects sorts objects, those with the longest waits first.
 func sortObjects(list []Object) {
 	slices.SortFunc(list, func(x, y Object) int {
-		return cmp.Or(cmp.Compare(y.Wait, x.Wait), cmp.Compare(y.Hold, x.Hold), cmp.Compare(y.Ops, x.Ops), cmp.Compare(x.Name, y.Name))
+		return cmp.Or(cmp.Compare(y.Wait, x.Wait), cmp.Compare(y.Hold, x.Hold), cmp.Compare(y.Ops, x.Ops),
+			cmp.Compare(x.Name, y.Name))
 	})
 }

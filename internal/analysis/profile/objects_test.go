@@ -65,7 +65,8 @@ func TestObjects(t *testing.T) {
 	if unknown.Name != "select" {
 		unknown, mu = mu, unknown
 	}
-	if mu.Name != "main.(*S).mu" || mu.Kind != "lock" || mu.Ops != 4 || mu.Waits != 1 || mu.Wait != 300 || mu.Worst != 300 ||
+	if mu.Name != "main.(*S).mu" || mu.Kind != "lock" || mu.Ops != 4 || mu.Waits != 1 || mu.Wait != 300 ||
+		mu.Worst != 300 ||
 		mu.Holds != 2 || mu.Hold != 400+100 || mu.Longest != 400 || mu.Queue != 1 || mu.Objects != 1 {
 		t.Errorf("the lock: %+v", mu)
 	}
@@ -94,7 +95,8 @@ func TestObjects(t *testing.T) {
 				continue
 			}
 			found = true
-			if int64(e.Calls) != want.calls || int64(e.Trips) != want.trips || e.Kind == profile.KindLoop && e.TripsOf != 1 || e.SelfNPT != want.npt && e.NPT != want.npt || e.SelfSpin != want.spin {
+			if int64(e.Calls) != want.calls || int64(e.Trips) != want.trips || e.Kind == profile.KindLoop &&
+				e.TripsOf != 1 || e.SelfNPT != want.npt && e.NPT != want.npt || e.SelfSpin != want.spin {
 				t.Errorf("%s: %+v, want %+v", name, e, want)
 			}
 		}
@@ -104,8 +106,9 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// Whoever holds a lock in a procedure whose calls are only counted is known by the point of the operation: the blame is that procedure's, not its
-// caller's. Who ends another wait there may have called it for a moment: what was done meanwhile is its caller's.
+// Whoever holds a lock in a procedure whose calls are only counted is known by the point of the
+// operation: the blame is that procedure's, not its caller's. Who ends another wait there may have
+// called it for a moment: what was done meanwhile is its caller's.
 func TestBlameOnCounted(t *testing.T) {
 	b := tracetest.New(2)
 	hold, send := b.Proc("main.hold"), b.Proc("main.send")
@@ -247,8 +250,8 @@ func TestBlameByWaking(t *testing.T) {
 	}
 }
 
-// Who sleeps with a lock has held it meanwhile, although it runs only for a moment before it gives it back. After a wait for the lock
-// it had it when it ran.
+// Who sleeps with a lock has held it meanwhile, although it runs only for a moment before it gives
+// it back. After a wait for the lock it had it when it ran.
 func TestBlameForSleeping(t *testing.T) {
 	for reason, want := range map[string]int64{"sleep": 8900, "sync.Cond.Wait": 100} {
 		b := tracetest.New(2)
@@ -278,7 +281,8 @@ func TestBlameForSleeping(t *testing.T) {
 	}
 }
 
-// One operation ends many waits, each of which takes long because a thread is woken: it is to blame for the last of them, too.
+// One operation ends many waits, each of which takes long because a thread is woken: it is to blame
+// for the last of them, too.
 func TestBlameForAll(t *testing.T) {
 	b := tracetest.New(2)
 	all, other := b.Proc("main.all"), b.Proc("main.other")
@@ -311,8 +315,9 @@ func TestBlameForAll(t *testing.T) {
 	}
 }
 
-// Goroutines wait for each other in one procedure, which the last one calls, too: what it did meanwhile is its caller's. The waits end together, even if the
-// last one loses its processor while it ends them.
+// Goroutines wait for each other in one procedure, which the last one calls, too: what it did
+// meanwhile is its caller's. The waits end together, even if the last one loses its processor while
+// it ends them.
 func TestBlameAtBarrier(t *testing.T) {
 	b := tracetest.New(4)
 	work, await := b.Proc("main.work"), b.Proc("main.await")
@@ -340,14 +345,18 @@ func TestBlameAtBarrier(t *testing.T) {
 	}
 	b.Exit(last, await)
 	o := object(t, profileOf(t, b), "main.cond")
-	if o.Together != 3 || len(o.Blamed) != 1 || o.Blamed[0].Reason != "main.work" || len(o.EndedBy) != 1 || o.EndedBy[0].Reason != "main.await" {
-		t.Errorf("%d waits ended together, by %+v, for %+v; expected 3, by main.await, for main.work", o.Together, o.EndedBy, o.Blamed)
+	if o.Together != 3 || len(o.Blamed) != 1 || o.Blamed[0].Reason != "main.work" || len(o.EndedBy) != 1 ||
+		o.EndedBy[0].Reason != "main.await" {
+		t.Errorf("%d waits ended together, by %+v, for %+v; expected 3, by main.await, for main.work", o.Together,
+			o.EndedBy, o.Blamed)
 	}
 }
 
-// A goroutine that WaitGroup.Go started ends the wait behind the procedure that it was started for. Who started it waits, and did nothing.
+// A goroutine that WaitGroup.Go started ends the wait behind the procedure that it was started for.
+// Who started it waits, and did nothing.
 func TestBlameForGo(t *testing.T) {
-	for _, start := range []string{"main.all.func1", "sync.(*WaitGroup).Go.func1"} { // newer files have what was passed to it
+	for _, start := range []string{"main.all.func1", "sync.(*WaitGroup).Go.func1"} {
+		// newer files have what was passed to it
 		blameForGo(t, start)
 	}
 }
@@ -366,8 +375,10 @@ func blameForGo(t *testing.T, start string) {
 	b.Exit(w, work)
 	b.Unpark(w, g)
 	o := profileOf(t, b).Objects[0]
-	if len(o.EndedBy) != 1 || o.EndedBy[0].Reason != "main.all.func1" || len(o.Blamed) != 1 || o.Blamed[0].Reason != "main.all.func1" {
-		t.Errorf("%s: the wait was ended by %+v, and %+v is to blame, expected main.all.func1", start, o.EndedBy, o.Blamed)
+	if len(o.EndedBy) != 1 || o.EndedBy[0].Reason != "main.all.func1" || len(o.Blamed) != 1 ||
+		o.Blamed[0].Reason != "main.all.func1" {
+		t.Errorf("%s: the wait was ended by %+v, and %+v is to blame, expected main.all.func1", start, o.EndedBy,
+			o.Blamed)
 	}
 }
 
@@ -378,11 +389,17 @@ func TestRuntimesWaits(t *testing.T) {
 		stack  []string
 		want   string
 	}{
-		{"semacquire", []string{"runtime.semacquire1", "runtime.semacquire", "runtime.gcStart", "runtime.mallocgc", "bufio.(*Scanner).Text"}, "semacquire in runtime.gcStart"},
-		{"semacquire", []string{"runtime.semacquire1", "internal/poll.runtime_Semacquire", "internal/poll.(*fdMutex).rwlock", "os.(*File).Write"}, "semacquire in os.(*File).Write"},
-		{"chan receive", []string{"runtime.gopark", "runtime.chanrecv", "runtime.chanrecv1", "runtime.gcBgMarkStartWorkers", "runtime.gcStart", "runtime.mallocgc", "main.results"}, "chan receive in runtime.gcBgMarkStartWorkers"},
-		{"chan receive", []string{"runtime.gopark", "runtime.chanrecv", "runtime.chanrecv1", "main.results"}, "chan receive in main.results"},
-		{"chan receive", []string{"runtime.gopark", "runtime.chanrecv", "runtime.chanrecv1", "runtime.gcenable", "runtime.main", "runtime.goexit"}, "chan receive in runtime.gcenable"},
+		{"semacquire", []string{"runtime.semacquire1", "runtime.semacquire", "runtime.gcStart", "runtime.mallocgc",
+			"bufio.(*Scanner).Text"}, "semacquire in runtime.gcStart"},
+		{"semacquire", []string{"runtime.semacquire1", "internal/poll.runtime_Semacquire",
+			"internal/poll.(*fdMutex).rwlock", "os.(*File).Write"}, "semacquire in os.(*File).Write"},
+		{"chan receive", []string{"runtime.gopark", "runtime.chanrecv", "runtime.chanrecv1",
+			"runtime.gcBgMarkStartWorkers", "runtime.gcStart", "runtime.mallocgc", "main.results"},
+			"chan receive in runtime.gcBgMarkStartWorkers"},
+		{"chan receive", []string{"runtime.gopark", "runtime.chanrecv", "runtime.chanrecv1", "main.results"},
+			"chan receive in main.results"},
+		{"chan receive", []string{"runtime.gopark", "runtime.chanrecv", "runtime.chanrecv1", "runtime.gcenable",
+			"runtime.main", "runtime.goexit"}, "chan receive in runtime.gcenable"},
 		{"", []string{"runtime.goexit"}, "[not known]"},
 		{"flushing proc caches", []string{"runtime.gcMarkTermination", "main.results"}, "flushing proc caches"},
 	} {
@@ -402,18 +419,22 @@ func TestRuntimesWaits(t *testing.T) {
 	}
 }
 
-// An object of the runtime's own is given up when the program starts, and another one gets its address.
+// An object of the runtime's own is given up when the program starts, and another one gets its
+// address.
 func TestRuntimesAddress(t *testing.T) {
 	b := tracetest.New(1)
 	g := b.Go(0, "runtime.main")
-	for i, stack := range [][]string{{"runtime.gopark", "runtime.chanrecv1", "runtime.gcenable", "runtime.main", "runtime.goexit"}, {"runtime.gopark", "runtime.chanrecv1", "net/http.(*persistConn).readLoop", "runtime.goexit"}} {
+	for i, stack := range [][]string{{"runtime.gopark", "runtime.chanrecv1", "runtime.gcenable", "runtime.main",
+		"runtime.goexit"}, {"runtime.gopark", "runtime.chanrecv1", "net/http.(*persistConn).readLoop",
+		"runtime.goexit"}} {
 		b.Start(g, 0)
 		b.At(int64(20*i+10)*1_000_000).Wait(g, "chan receive", 0x1000, b.Stack(stack...))
 		b.At(int64(20*i+20)*1_000_000).Unpark(0, g)
 	}
 	b.Start(g, 0)
 	p := profileOf(t, b)
-	for _, name := range []string{"chan receive in runtime.gcenable", "chan receive in net/http.(*persistConn).readLoop"} {
+	for _, name := range []string{"chan receive in runtime.gcenable",
+		"chan receive in net/http.(*persistConn).readLoop"} {
 		o := object(t, p, name)
 		if o.Waits != 1 {
 			t.Errorf("%s: %d waits", name, o.Waits)
@@ -426,13 +447,14 @@ func TestRuntimesAddress(t *testing.T) {
 			queued += int64(n) * ns
 		}
 		if sum != o.Wait || queued != o.Wait {
-			t.Errorf("%s: waits of %d ns, of which %d are blamed or unattributed, and %d are in queues", name, o.Wait, sum, queued)
+			t.Errorf("%s: waits of %d ns, of which %d are blamed or unattributed, and %d are in queues", name, o.Wait,
+				sum, queued)
 		}
 	}
 }
 
-// An operation on another object that has the address later does not name a wait: not one of another kind, nor one of the runtime's, nor a
-// timer's channel that another procedure uses.
+// An operation on another object that has the address later does not name a wait: not one of
+// another kind, nor one of the runtime's, nor a timer's channel that another procedure uses.
 func TestOthersAddress(t *testing.T) {
 	b := tracetest.New(1)
 	retry := b.Proc("main.retry")
@@ -442,7 +464,8 @@ func TestOthersAddress(t *testing.T) {
 		b.At(at).Wait(g, reason, 0x1000, b.Stack(stack...))
 		b.At(at+10).Unpark(0, g)
 	}
-	waits(10, "chan receive", "runtime.gopark", "runtime.chanrecv1", "runtime.gcenable", "runtime.main", "runtime.goexit")
+	waits(10, "chan receive", "runtime.gopark", "runtime.chanrecv1", "runtime.gcenable", "runtime.main",
+		"runtime.goexit")
 	waits(30, "chan receive", "runtime.gopark", "runtime.chanrecv1", "net/http.read", "runtime.goexit")
 	waits(50, "select", "runtime.gopark", "runtime.selectgo", "net/http.roundTrip", "runtime.goexit")
 	waits(70, "sync.WaitGroup.Wait", "sync.(*WaitGroup).Wait", "main.main", "runtime.goexit")
@@ -459,7 +482,8 @@ func TestOthersAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"chan receive in runtime.gcenable", "chan receive in net/http.read", "select in net/http.roundTrip", "main.wg", "time.After() in main.retry"} {
+	for _, name := range []string{"chan receive in runtime.gcenable", "chan receive in net/http.read",
+		"select in net/http.roundTrip", "main.wg", "time.After() in main.retry"} {
 		o := object(t, p, name)
 		if o.Waits != 1 {
 			t.Errorf("%s: %d waits", name, o.Waits)
@@ -472,19 +496,22 @@ func TestOthersAddress(t *testing.T) {
 			queued += int64(n) * ns
 		}
 		if sum != o.Wait || queued != o.Wait {
-			t.Errorf("%s: waits of %d ns, of which %d are blamed or unattributed, and %d are in queues", name, o.Wait, sum, queued)
+			t.Errorf("%s: waits of %d ns, of which %d are blamed or unattributed, and %d are in queues", name, o.Wait,
+				sum, queued)
 		}
 	}
 }
 
-// The procedures of a package may all be small, so that calls are only counted: what waits in it is in the user's own code even so.
+// The procedures of a package may all be small, so that calls are only counted: what waits in it is
+// in the user's own code even so.
 func TestPlaceInSmall(t *testing.T) {
 	b := tracetest.New(1)
 	b.Proc("main.main")
 	small := b.Proc("example.com/me/fake.Query")
 	g := b.Go(0, "runtime.main")
 	b.Start(g, 0)
-	b.At(10).Wait(g, "sleep", 0, b.Stack("time.Sleep", "example.com/me/fake.Query", "database/sql.(*DB).Query", "main.main", "runtime.goexit"))
+	b.At(10).Wait(g, "sleep", 0, b.Stack("time.Sleep", "example.com/me/fake.Query", "database/sql.(*DB).Query",
+		"main.main", "runtime.goexit"))
 	b.At(20).Unpark(0, g)
 	tr := b.Trace()
 	tr.Points[small].Kind = spec.PointFunc
@@ -525,15 +552,19 @@ func TestOperationsOnContext(t *testing.T) {
 	}
 }
 
-// Operations may be at places without a probe, too: in a procedure that is inlined, or under another name, where a channel has no senders.
+// Operations may be at places without a probe, too: in a procedure that is inlined, or under
+// another name, where a channel has no senders.
 func TestMoreOperations(t *testing.T) {
-	for name, want := range map[string]bool{"site": true, "both sides": false, "sent": true, "received": true, "closed": false} {
+	for name, want := range map[string]bool{"site": true, "both sides": false, "sent": true, "received": true,
+		"closed": false} {
 		b := tracetest.New(1)
-		send, receive, end := b.Object("main.ch", spec.OpSend), b.Object("main.ch", spec.OpReceive), b.Object("main.ch", spec.OpClose)
+		send, receive, end := b.Object("main.ch", spec.OpSend), b.Object("main.ch", spec.OpReceive),
+			b.Object("main.ch", spec.OpClose)
 		site := b.Object("main.ch", spec.OpSend)
 		g := b.Go(0, "runtime.main")
 		b.Start(g, 0)
-		for _, op := range map[string][]uint32{"site": {send, receive}, "both sides": {send, receive}, "sent": {send}, "received": {receive, receive, end}, "closed": {receive, end}}[name] {
+		for _, op := range map[string][]uint32{"site": {send, receive}, "both sides": {send, receive}, "sent": {send},
+			"received": {receive, receive, end}, "closed": {receive, end}}[name] {
 			b.At(b.Now()+10).Sync(g, op, 0x1000, 0)
 		}
 		tr := b.Trace()
@@ -550,7 +581,8 @@ func TestMoreOperations(t *testing.T) {
 	}
 }
 
-// A select of channels of the time and of contexts waits for no channel of the program's, whatever was at the address before.
+// A select of channels of the time and of contexts waits for no channel of the program's, whatever
+// was at the address before.
 func TestSelectOfTimers(t *testing.T) {
 	for list, want := range map[string]string{
 		"select(time.(*Ticker).C, context.Context.Done())": "select(time.(*Ticker).C, context.Context.Done())",
@@ -594,20 +626,23 @@ func TestOperationsThroughParameter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, more := range map[string]bool{"main.first": true, "main.second": true, "main.alone": false, "main.put.to": false} {
+	for name, more := range map[string]bool{"main.first": true, "main.second": true, "main.alone": false,
+		"main.put.to": false} {
 		if o := object(t, p, name); o.More != more {
 			t.Errorf("%s: more operations: %v, expected %v", name, o.More, more)
 		}
 	}
 }
 
-// A closure of the standard library that is inlined has the name of where it is: what waits in it is its caller.
+// A closure of the standard library that is inlined has the name of where it is: what waits in it
+// is its caller.
 func TestInlinedClosures(t *testing.T) {
 	b := tracetest.New(1)
 	b.Proc("main.main")
 	g := b.Go(0, "runtime.main")
 	b.Start(g, 0)
-	b.At(10).Wait(g, "sync.Mutex.Lock", 0x1000, b.Stack("runtime.gopark", "sync.(*Mutex).Lock", "main.main.OnceValue[...].func2", "main.main", "runtime.goexit"))
+	b.At(10).Wait(g, "sync.Mutex.Lock", 0x1000, b.Stack("runtime.gopark", "sync.(*Mutex).Lock",
+		"main.main.OnceValue[...].func2", "main.main", "runtime.goexit"))
 	b.At(20).Unpark(0, g)
 	tr := b.Trace()
 	for _, s := range tr.Stacks {
@@ -629,7 +664,8 @@ func TestInlinedClosures(t *testing.T) {
 	}
 }
 
-// Of waits that tell only afterwards what they were for it is not known how many there were at a time, and the time without any is no less than none.
+// Of waits that tell only afterwards what they were for it is not known how many there were at a
+// time, and the time without any is no less than none.
 func TestWaitsApart(t *testing.T) {
 	b := tracetest.New(1)
 	stack := b.Stack("main.next", "runtime.goexit")
@@ -648,8 +684,8 @@ func TestWaitsApart(t *testing.T) {
 	}
 }
 
-// A channel that one side knows as a variable and the other as a field is one object, with the variable's name. Another
-// channel that has its address later is not.
+// A channel that one side knows as a variable and the other as a field is one object, with the
+// variable's name. Another channel that has its address later is not.
 func TestTwoNames(t *testing.T) {
 	const address, later = 0xc000_0000_2000, "main.later"
 	b := tracetest.New(2)
@@ -693,7 +729,8 @@ func TestTwoNames(t *testing.T) {
 	}
 	for range 20 { // whichever name comes first
 		if p, err := profile.New(tr); err != nil || object(t, p, "main.jobs").Turns != 90 {
-			t.Fatalf("receivers waited for %d ns after senders had, expected 90 (%v)", object(t, p, "main.jobs").Turns, err)
+			t.Fatalf("receivers waited for %d ns after senders had, expected 90 (%v)", object(t, p, "main.jobs").Turns,
+				err)
 		}
 	}
 	want := map[string]int64{"main.jobs": 200 + 90, later: 100}
@@ -702,7 +739,8 @@ func TestTwoNames(t *testing.T) {
 		if o.Wait != want[o.Name] {
 			t.Errorf("%s was waited for for %d ns, expected %d", o.Name, o.Wait, want[o.Name])
 		}
-		if o.Name == "main.jobs" && (o.Objects != 1 || len(o.Also) != 1 || o.Also[0] != "main.(*stage).out" || o.Ops != 2 || !o.More) {
+		if o.Name == "main.jobs" && (o.Objects != 1 || len(o.Also) != 1 || o.Also[0] != "main.(*stage).out" ||
+			o.Ops != 2 || !o.More) {
 			t.Errorf("%s: %d objects, also named %q, %d operations, others %v; expected one, the field, 2 operations or more, because the field is another channel's, too", o.Name, o.Objects, o.Also, o.Ops, o.More)
 		}
 		delete(want, o.Name)
@@ -712,9 +750,9 @@ func TestTwoNames(t *testing.T) {
 	}
 }
 
-// A lock may be given back by another goroutine: then the hold is its holder's, and ends there. Where some
-// operations have no probe, the other goroutine may have taken the lock unseen, so that the end of the hold
-// is not known.
+// A lock may be given back by another goroutine: then the hold is its holder's, and ends there.
+// Where some operations have no probe, the other goroutine may have taken the lock unseen, so that
+// the end of the hold is not known.
 func TestHandedOver(t *testing.T) {
 	const mutex = 0xc000_0000_1000
 	for _, unseen := range []bool{false, true} {
@@ -749,12 +787,14 @@ func TestHandedOver(t *testing.T) {
 			holds, npt, mark = 1, 50, "≥"
 		}
 		if mu.Partly != unseen || mu.Holds != holds || mu.Hold != 100*holds || mu.NPT() != npt || mu.Mark() != mark {
-			t.Errorf("unseen %v: %d holds, %s%d ns, npt %d, partly %v", unseen, mu.Holds, mu.Mark(), mu.Hold, mu.NPT(), mu.Partly)
+			t.Errorf("unseen %v: %d holds, %s%d ns, npt %d, partly %v", unseen, mu.Holds, mu.Mark(), mu.Hold, mu.NPT(),
+				mu.Partly)
 		}
 	}
 }
 
-// The place of an object is where most of its waits are: in the user's own packages, even if a dependency with probes waits longer.
+// The place of an object is where most of its waits are: in the user's own packages, even if a
+// dependency with probes waits longer.
 func TestPlaceOfObject(t *testing.T) {
 	b := tracetest.New(2)
 	b.File(b.Proc("example.com/dep.Use"), "/home/u/go/pkg/mod/example.com/dep@v1.2.3/dep.go")
@@ -768,9 +808,11 @@ func TestPlaceOfObject(t *testing.T) {
 		ns    int64
 		stack []string
 	}{
-		{1000, []string{"sync.(*Mutex).Lock", "main.f", "runtime.goexit"}},                                   // line 2
-		{5000, []string{"sync.(*Mutex).Lock", "example.com/dep.Use", "other.g", "main.f", "runtime.goexit"}}, // line 4, below a dependency
-		{9000, []string{"sync.(*Mutex).Lock", "other.g", "example.com/dep.Use", "runtime.goexit"}},           // nothing of the user's
+		{1000, []string{"sync.(*Mutex).Lock", "main.f", "runtime.goexit"}}, // line 2
+		// line 4, below a dependency
+		{5000, []string{"sync.(*Mutex).Lock", "example.com/dep.Use", "other.g", "main.f", "runtime.goexit"}},
+		// nothing of the user's
+		{9000, []string{"sync.(*Mutex).Lock", "other.g", "example.com/dep.Use", "runtime.goexit"}},
 	} {
 		b.At(now).Start(waiter, 1)
 		b.Wait(waiter, "sync.Mutex.Lock", 0x1000, b.Stack(w.stack...))

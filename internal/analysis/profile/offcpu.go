@@ -8,8 +8,8 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// From here on the time in which the operating system kept running threads waiting makes other numbers doubtful, and
-// gets a line of its own. A few starts of threads do not.
+// From here on the time in which the operating system kept running threads waiting makes other
+// numbers doubtful, and gets a line of its own. A few starts of threads do not.
 const (
 	offCPUShare = 0.02 // of the busy time
 	offCPULeast = int64(time.Millisecond)
@@ -20,14 +20,17 @@ func offCPUMatters(waited, busy int64) bool {
 	return waited > offCPULeast && float64(waited) > offCPUShare*float64(busy)
 }
 
-// Off are times, in ns, summed over the goroutines, in which they ran on threads that had no processor.
+// Off are times, in ns, summed over the goroutines, in which they ran on threads that had no
+// processor.
 type Off struct {
 	Preempted int64 `json:"preempted_ns"` // another thread had it
 	Throttled int64 `json:"throttled_ns"` // the control group had used its quota
-	Blocked   int64 `json:"blocked_ns"`   // the thread waited: for a page, for a lock of the runtime, in a call that the runtime did not see
-	Stopped   int64 `json:"stopped_ns"`   // the process was stopped
-	Longest   int64 `json:"longest_ns"`   // of them, in one piece
-	Holding   int64 `json:"holding_ns"`   // of Preempted and Throttled: a lock was held
+	// the thread waited: for a page, for a lock of the runtime, in a call that the runtime did not
+	// see
+	Blocked int64 `json:"blocked_ns"`
+	Stopped int64 `json:"stopped_ns"` // the process was stopped
+	Longest int64 `json:"longest_ns"` // of them, in one piece
+	Holding int64 `json:"holding_ns"` // of Preempted and Throttled: a lock was held
 }
 
 // Waited is the time in which the machine made goroutines wait.
@@ -54,7 +57,8 @@ func (o *Off) plus(q *Off) *Off {
 	case q == nil:
 		return o
 	}
-	return &Off{o.Preempted + q.Preempted, o.Throttled + q.Throttled, o.Blocked + q.Blocked, o.Stopped + q.Stopped, max(o.Longest, q.Longest), o.Holding + q.Holding}
+	return &Off{o.Preempted + q.Preempted, o.Throttled + q.Throttled, o.Blocked + q.Blocked, o.Stopped + q.Stopped,
+		max(o.Longest, q.Longest), o.Holding + q.Holding}
 }
 
 // add adds a time, in ns, in which a goroutine held a lock or not.
@@ -77,17 +81,18 @@ func (o *Off) add(why trace.OffReason, ns int64, holds bool) {
 	}
 }
 
-// offCPU moves time in which threads were kept waiting, and the system did not tell when, from the lines to one of its own. In
-// which line it was, nobody tells. It is taken evenly, but for the garbage collector: its workers and
-// assists know their processor time, and what looked like theirs beyond that was waiting.
-// It returns the share of their times that other lines keep.
+// offCPU moves time in which threads were kept waiting, and the system did not tell when, from the
+// lines to one of its own. In which line it was, nobody tells. It is taken evenly, but for the
+// garbage collector: its workers and assists know their processor time, and what looked like theirs
+// beyond that was waiting. It returns the share of their times that other lines keep.
 func (t *taker) offCPU(tables *trace.Tables, wait int64) (kept float64) {
 	var busy, collecting int64
 	isCollector := func(id replay.ContextID) bool {
 		proc := t.r.Contexts.Node(id).Proc
 		return proc == t.r.System.Worker || proc == t.r.System.Assist
 	}
-	told := func(id replay.ContextID) bool { return t.r.Contexts.Node(id).Group == replay.NoGroup } // it is off-CPU already
+	// it is off-CPU already
+	told := func(id replay.ContextID) bool { return t.r.Contexts.Node(id).Group == replay.NoGroup }
 	for id := range t.all() {
 		ns := t.at(id).Busy()
 		if told(id) {
@@ -126,14 +131,18 @@ type waited struct {
 	between Interval
 }
 
-// untold returns how long running goroutines had no processor at times of which the system did not tell.
+// untold returns how long running goroutines had no processor at times of which the system did not
+// tell.
 //
-// By the scheduler the goroutines ran for so long (without the times of which the system told), and their threads had processors for so long: the
-// difference they had none. It is too small by the time in which threads used their processors to look for goroutines, or to
-// begin and end, and in files of older programs too large by what the last readings of threads that have ended lack. Threads of C and the runtime's
-// monitor use processors too, so that the process's own account bounds it from below.
+// By the scheduler the goroutines ran for so long (without the times of which the system told), and
+// their threads had processors for so long: the difference they had none. It is too small by the
+// time in which threads used their processors to look for goroutines, or to begin and end, and in
+// files of older programs too large by what the last readings of threads that have ended lack.
+// Threads of C and the runtime's monitor use processors too, so that the process's own account
+// bounds it from below.
 //
-// What a thread waited for a processor is no measure of it. A thread that wakes waits as well, and while a quota holds all threads they do not wait.
+// What a thread waited for a processor is no measure of it. A thread that wakes waits as well, and
+// while a quota holds all threads they do not wait.
 func untold(r *replay.Replay, tables *trace.Tables, ran, searched int64) (w waited) {
 	var run, wait, tool int64
 	for i := range tables.Threads {
@@ -160,7 +169,8 @@ func untold(r *replay.Replay, tables *trace.Tables, ran, searched int64) (w wait
 	if tables.AllSwitches() && !offCPUMatters(w.ns, ran) {
 		return waited{} // nothing but the precision of the system's times
 	}
-	// What the threads used to look for goroutines is not known, but they had processors as often then as while they ran one.
+	// What the threads used to look for goroutines is not known, but they had processors as often
+	// then as while they ran one.
 	w.between = Interval{least, max(w.ns, ran-int64(float64(run)*float64(ran)/float64(max(1, ran+searched))))}
 	if u.Ended == 0 { // else threads have waited that nobody asked
 		w.between.High = max(w.ns, min(w.between.High, wait))
@@ -168,6 +178,6 @@ func untold(r *replay.Replay, tables *trace.Tables, ran, searched int64) (w wait
 	return w
 }
 
-// stale is how far a reading of a thread's processor time may be behind if the thread runs: the system adds to it at its ticks. What the process
-// used is exact.
+// stale is how far a reading of a thread's processor time may be behind if the thread runs: the
+// system adds to it at its ticks. What the process used is exact.
 const stale = int64(10 * time.Millisecond)

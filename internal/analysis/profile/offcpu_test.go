@@ -10,8 +10,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Time in which the system kept a running thread waiting has a line. The collector keeps what its threads' clocks say, the
-// program the rest; nothing is lost.
+// Time in which the system kept a running thread waiting has a line. The collector keeps what its
+// threads' clocks say, the program the rest; nothing is lost.
 func TestOffCPU(t *testing.T) {
 	for _, c := range []struct {
 		run, wait, collector int64
@@ -38,7 +38,10 @@ func TestOffCPU(t *testing.T) {
 		p := profileOf(t, b)
 		for name, want := range map[string]int64{"main.f": c.f, "[gc assist]": c.assist, "[off-CPU]": c.off} {
 			got := int64(0)
-			if k := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == name }); k >= 0 {
+			if k := slices.IndexFunc(p.Entries, func(e profile.Entry) bool {
+				return e.Kind == profile.KindProc &&
+					e.Name == name
+			}); k >= 0 {
 				got = p.Entries[k].SelfBusy
 			}
 			if d := got - want; d < -1000 || d > 1000 {
@@ -48,8 +51,8 @@ func TestOffCPU(t *testing.T) {
 	}
 }
 
-// Where the system tells when it took a processor, that time is in no busy time, and the normalized processor time of
-// others is what it would have been.
+// Where the system tells when it took a processor, that time is in no busy time, and the normalized
+// processor time of others is what it would have been.
 func TestOffTold(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2).Switches()
@@ -71,13 +74,17 @@ func TestOffTold(t *testing.T) {
 	b.End(g2)
 	p := profileOf(t, b)
 	find := func(name string) *profile.Entry {
-		k := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == name })
+		k := slices.IndexFunc(p.Entries, func(e profile.Entry) bool {
+			return e.Kind == profile.KindProc &&
+				e.Name == name
+		})
 		if k < 0 {
 			t.Fatalf("there is no entry %s", name)
 		}
 		return &p.Entries[k]
 	}
-	for name, want := range map[string][3]int64{"main.f": {450e6, 900e6, 100e6}, "main.h": {250e6, 500e6, 500e6}, "[off-CPU]": {300e6, 600e6, 0}} {
+	for name, want := range map[string][3]int64{"main.f": {450e6, 900e6, 100e6}, "main.h": {250e6, 500e6, 500e6},
+		"[off-CPU]": {300e6, 600e6, 0}} {
 		if e := find(name); [3]int64{e.SelfNPT, e.SelfBusy, e.SelfOff} != want {
 			t.Errorf("%s: npt %d, busy %d, off %d, expected %d", name, e.SelfNPT, e.SelfBusy, e.SelfOff, want)
 		}
@@ -86,7 +93,8 @@ func TestOffTold(t *testing.T) {
 	if p.Off == nil || *p.Off != want {
 		t.Errorf("found %+v, expected %+v", p.Off, want)
 	}
-	if p.Busy != 1400e6 || p.Idle != 0 || p.IdleOff != 100e6 || !slices.Equal(p.Parallelism, []int64{100e6, 400e6, 500e6}) {
+	if p.Busy != 1400e6 || p.Idle != 0 || p.IdleOff != 100e6 ||
+		!slices.Equal(p.Parallelism, []int64{100e6, 400e6, 500e6}) {
 		t.Errorf("busy %d, idle %d, all taken %d, parallelism %d", p.Busy, p.Idle, p.IdleOff, p.Parallelism)
 	}
 	if p.OffCPU != 0 {
@@ -94,7 +102,8 @@ func TestOffTold(t *testing.T) {
 	}
 }
 
-// A goroutine that alone could run, but has no processor, is the machine's matter and no serial part.
+// A goroutine that alone could run, but has no processor, is the machine's matter and no serial
+// part.
 func TestOffAlone(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2).Switches()
@@ -132,8 +141,9 @@ func TestOffOfNobody(t *testing.T) {
 	}
 }
 
-// Where the system told of a part of the run only, what threads had bounds what is taken out of the rest. A thread that waits for a processor when
-// it wakes up waits longer than its goroutines ever ran.
+// Where the system told of a part of the run only, what threads had bounds what is taken out of the
+// rest. A thread that waits for a processor when it wakes up waits longer than its goroutines ever
+// ran.
 func TestOffToldInPart(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2).Switches()
@@ -155,11 +165,13 @@ func TestOffToldInPart(t *testing.T) {
 		t.Errorf("busy %d, off-CPU %d (%v), told %+v, expected 800 ms of the thread's own account, which may be 10 ms behind on each processor", p.Busy, p.OffCPU, p.OffCPUs, p.Off)
 	}
 	if p.OffCPUs == nil || p.OffCPUs.Low != 100e6 {
-		t.Errorf("found an interval %v, CPU %+v, expected 100 ms at least: the process used 900 of 1000", p.OffCPUs, p.CPU)
+		t.Errorf("found an interval %v, CPU %+v, expected 100 ms at least: the process used 900 of 1000", p.OffCPUs,
+			p.CPU)
 	}
 }
 
-// Where the bounds of what was taken away are further apart than what is left is long, busy time is not known.
+// Where the bounds of what was taken away are further apart than what is left is long, busy time is
+// not known.
 func TestBusyUnknown(t *testing.T) {
 	t.Parallel()
 	for used, known := range map[int64]bool{300e6: true, 900e6: false} {
@@ -171,12 +183,14 @@ func TestBusyUnknown(t *testing.T) {
 		b.Given(0, 200e6, 800e6, 0)
 		b.Used(used, 0)
 		if p := profileOf(t, b); p.BusyKnown() != known {
-			t.Errorf("used %d, threads 200 ms: busy %d, off-CPU %v, known %v, expected %v", used, p.Busy, p.OffCPUs, p.BusyKnown(), known)
+			t.Errorf("used %d, threads 200 ms: busy %d, off-CPU %v, known %v, expected %v", used, p.Busy, p.OffCPUs,
+				p.BusyKnown(), known)
 		}
 	}
 }
 
-// A goroutine that spins for a mutex before it takes it, or waits for it, spins for that, and not in the loop around.
+// A goroutine that spins for a mutex before it takes it, or waits for it, spins for that, and not
+// in the loop around.
 func TestSpunFor(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2)
@@ -203,7 +217,8 @@ func TestSpunFor(t *testing.T) {
 	}
 }
 
-// Of a time in which nothing ran a goroutine that ended it waited for a part, and was ready for the rest. Who waits longest is not why.
+// Of a time in which nothing ran a goroutine that ended it waited for a part, and was ready for the
+// rest. Who waits longest is not why.
 func TestIdleFor(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2)
@@ -216,7 +231,9 @@ func TestIdleFor(t *testing.T) {
 	b.At(100e6).Start(main, 0)
 	b.At(110e6).End(main)
 	p := profileOf(t, b)
-	if p.Idle != 80e6 || p.IdleReady != 20e6 || len(p.IdleFor) != 1 || p.IdleFor[0].Reason != "sleep" || p.IdleFor[0].Function != "main.poll" || p.IdleFor[0].Time != 60e6 {
-		t.Errorf("idle %d, ready %d, for %+v, expected 80, 20 and 60 ms of sleep in main.poll", p.Idle, p.IdleReady, p.IdleFor)
+	if p.Idle != 80e6 || p.IdleReady != 20e6 || len(p.IdleFor) != 1 || p.IdleFor[0].Reason != "sleep" ||
+		p.IdleFor[0].Function != "main.poll" || p.IdleFor[0].Time != 60e6 {
+		t.Errorf("idle %d, ready %d, for %+v, expected 80, 20 and 60 ms of sleep in main.poll", p.Idle, p.IdleReady,
+			p.IdleFor)
 	}
 }

@@ -40,8 +40,9 @@ type taker struct {
 }
 
 // events subtracts the cost of events from the contexts in which they were written. Half of the
-// cost is before an event's time, half after it. Samples that tell what text runs find probes as they find anything else,
-// at their place and with the misses in caches: then only what the text counts is taken out by its price.
+// cost is before an event's time, half after it. Samples that tell what text runs find probes as
+// they find anything else, at their place and with the misses in caches: then only what the text
+// counts is taken out by its price.
 func (t *taker) events() {
 	if t.event == 0 {
 		return
@@ -67,8 +68,9 @@ func (t *taker) probesTime() (ns int64) {
 	return ns
 }
 
-// probedTime is the time in text with probes, in ns: of all the time that goroutines ran, the share that samples found there. Without samples it is the time in
-// procedures with probes, which is too long by what functions without probes do in them.
+// probedTime is the time in text with probes, in ns: of all the time that goroutines ran, the share
+// that samples found there. Without samples it is the time in procedures with probes, which is too
+// long by what functions without probes do in them.
 func (t *taker) probedTime(ran float64) (ns float64) {
 	if t.told.codes >= enough {
 		return t.told.inProbed / t.told.inText * ran
@@ -92,8 +94,9 @@ func (t *taker) seen(id replay.ContextID) bool {
 // probe, which runs before the procedure is on the profile stack, and the call's counter.
 const inCaller = 0.75
 
-// counts subtracts the cost of hits that probes counted, and did not trace, from the procedure and its callers.
-// Without samples the callers are not known. Samples that tell what text runs have found these probes.
+// counts subtracts the cost of hits that probes counted, and did not trace, from the procedure and
+// its callers. Without samples the callers are not known. Samples that tell what text runs have
+// found these probes.
 func (t *taker) counts() {
 	points := t.r.T.Points
 	busy, all := map[trace.PointID][]replay.ContextID{}, map[trace.PointID]int64{}
@@ -133,8 +136,8 @@ func (t *taker) counts() {
 	}
 }
 
-// text takes the cost of what text counts by itself out of the procedures in which it stands, and of the counters of
-// calls that probes do. Samples do not tell these apart from the rest of a line.
+// text takes the cost of what text counts by itself out of the procedures in which it stands, and
+// of the counters of calls that probes do. Samples do not tell these apart from the rest of a line.
 func (t *taker) text() (p paid) {
 	text, _ := price.InText(t.r.T)
 	called := map[trace.PointID]uint64{} // counters of calls, in probes
@@ -177,13 +180,14 @@ func (t *taker) priced() (p paid) {
 	text, _ := price.InText(t.r.T)
 	var all price.InLine
 	for _, own := range text {
-		all = price.InLine{Placed: all.Placed + own.Placed, Plain: all.Plain + own.Plain, Entries: all.Entries + own.Entries}
+		all = price.InLine{Placed: all.Placed + own.Placed, Plain: all.Plain + own.Plain,
+			Entries: all.Entries + own.Entries}
 	}
 	return paid{inPlace: int64(all.InPlace(t.call)), tests: int64(all.Tests(t.call))}
 }
 
-// takeInLine is takeHalf of what is known less well: how much of its NPT a line lost so is kept for its interval. It
-// returns how much that was.
+// takeInLine is takeHalf of what is known less well: how much of its NPT a line lost so is kept for
+// its interval. It returns how much that was.
 func (t *taker) takeInLine(id replay.ContextID, ns float64) (taken int64) {
 	before, npt := t.at(id).Busy(), t.at(id).NPT()
 	t.takeHalf(id, ns)

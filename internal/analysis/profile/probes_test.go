@@ -73,9 +73,11 @@ func TestCallCountersAreProbes(t *testing.T) {
 	}
 }
 
-// What was taken out by the price of counters in the text is known to a factor, and the interval says so.
+// What was taken out by the price of counters in the text is known to a factor, and the interval
+// says so.
 func TestPricesAreInIntervals(t *testing.T) {
-	b := tracetest.New(1).Samples(1e4, 1, func(string) bool { return false }).Attribute("count_cost_ps", 3900).Attribute("sample_ns", 1)
+	b := tracetest.New(1).Samples(1e4, 1, func(string) bool { return false }).Attribute("count_cost_ps",
+		3900).Attribute("sample_ns", 1)
 	f := b.Proc("main.f")
 	g := b.Go(0, "runtime.main")
 	b.Start(g, 0)

@@ -33,32 +33,40 @@ type Profile struct {
 	Version int    `json:"version"`
 	Program string `json:"program,omitempty"`
 
-	Ran       int64 `json:"ran_ns"` // more than wall after a limit: the rest was only counted
-	Wall      int64 `json:"wall_ns"`
-	Busy      int64 `json:"busy_ns"`        // processor time of all goroutines
-	Spin      int64 `json:"spin_ns"`        // processor time in loops that only wait; not busy
-	Searched  int64 `json:"searched_ns"`    // processors held without a goroutine: the scheduler looked for work, or switched
+	Ran  int64 `json:"ran_ns"` // more than wall after a limit: the rest was only counted
+	Wall int64 `json:"wall_ns"`
+	Busy int64 `json:"busy_ns"` // processor time of all goroutines
+	Spin int64 `json:"spin_ns"` // processor time in loops that only wait; not busy
+	// processors held without a goroutine: the scheduler looked for work, or switched
+	Searched  int64 `json:"searched_ns"`
 	Idle      int64 `json:"idle_ns"`        // no goroutine was busy
 	IdleAtEnd int64 `json:"idle_at_end_ns"` // of that, the idle time at the end, which no goroutine ended
-	IdleOff   int64 `json:"idle_off_ns"`    // not in Idle: goroutines ran as far as the scheduler knows, and the operating system had taken all their processors
-	IdleReady int64 `json:"idle_ready_ns"`  // of Idle: a goroutine of the program was ready, and its thread had yet to wake up, or another program had its processor
-	NPTSum    int64 `json:"npt_sum_ns"`     // wall - idle
-	Procs     int   `json:"procs"`          // GOMAXPROCS, as it was for most of the run
-	Virtual   int   `json:"-"`              // processors of the program's own, 0: none
+	// not in Idle: goroutines ran as far as the scheduler knows, and the operating system had taken
+	// all their processors
+	IdleOff int64 `json:"idle_off_ns"`
+	// of Idle: a goroutine of the program was ready, and its thread had yet to wake up, or another
+	// program had its processor
+	IdleReady int64 `json:"idle_ready_ns"`
+	NPTSum    int64 `json:"npt_sum_ns"` // wall - idle
+	Procs     int   `json:"procs"`      // GOMAXPROCS, as it was for most of the run
+	Virtual   int   `json:"-"`          // processors of the program's own, 0: none
 
 	// Notes are statements that the profile cannot make because data is missing.
 	Notes []string `json:"notes,omitempty"`
 
 	Timeline *Timeline `json:"timeline,omitempty"` // nil: of several traces
 
-	Events     int64     `json:"events"`                    // read
-	Goroutines int64     `json:"goroutines"`                // created
-	Degraded   uint64    `json:"degraded"`                  // procedure calls that were counted but not traced
-	Lost       int64     `json:"lost"`                      // events known to be missing
-	Part       bool      `json:"part,omitempty"`            // it is of a part of a run
-	OffCPU     int64     `json:"offcpu_ns"`                 // not in Busy, and as far as nobody told when: the operating system kept running threads of goroutines waiting
-	OffCPUs    *Interval `json:"offcpu_interval,omitempty"` // bounds of OffCPU
-	Off        *Off      `json:"off,omitempty"`             // times when it took the processors of running goroutines; nil: it did not tell when
+	Events     int64  `json:"events"`         // read
+	Goroutines int64  `json:"goroutines"`     // created
+	Degraded   uint64 `json:"degraded"`       // procedure calls that were counted but not traced
+	Lost       int64  `json:"lost"`           // events known to be missing
+	Part       bool   `json:"part,omitempty"` // it is of a part of a run
+	// not in Busy, and as far as nobody told when: the operating system kept running threads of
+	// goroutines waiting
+	OffCPU  int64     `json:"offcpu_ns"`
+	OffCPUs *Interval `json:"offcpu_interval,omitempty"` // bounds of OffCPU
+	// times when it took the processors of running goroutines; nil: it did not tell when
+	Off *Off `json:"off,omitempty"`
 
 	// Effective and Nominal are the parallelism, on average over the run (Quartz, 3.1):
 	// goroutines on a processor that do not spin; goroutines that could be, spinning or not.
@@ -71,7 +79,8 @@ type Profile struct {
 	Parallelism []int64 `json:"parallelism"` // ns with 0, 1, 2 ... processors busy
 	Roots       []Part  `json:"roots"`
 	BlockedBy   []Wait  `json:"blocked_by"` // waits of the program's goroutines by reason
-	// IdleFor divides the idle time that is not IdleReady, as far as the goroutines that ended it tell.
+	// IdleFor divides the idle time that is not IdleReady, as far as the goroutines that ended it
+	// tell.
 	IdleFor []IdleFor `json:"idle_for,omitempty"`
 	Entries []Entry   `json:"entries"`
 	Objects []Object  `json:"objects"` // of synchronization, longest waits first
@@ -85,8 +94,8 @@ type Profile struct {
 	Tool   Tool         `json:"tool"`
 	Losses trace.Losses `json:"losses"`
 
-	// Stackless are hits of goroutines that had no room for a profile stack. Their time is that of the procedures
-	// that started them.
+	// Stackless are hits of goroutines that had no room for a profile stack. Their time is that of
+	// the procedures that started them.
 	Stackless uint64 `json:"stackless,omitempty"`
 
 	built *builder
@@ -104,19 +113,22 @@ type Part struct {
 // are on its behalf: with everything that it called and every goroutine that was started in it,
 // recursion counted once.
 type Entry struct {
-	ID    string `json:"id"` // the same in every run of the same source
-	Kind  string `json:"kind"`
-	Name  string `json:"name"`
-	File  string `json:"file"`
-	Line  int    `json:"line"`
-	Calls uint64 `json:"calls"` // exact unless there is a CallsLo, 0 if not counted; loops: times entered; goroutines: number
-	// CallsLo and CallsHi are the interval of an estimate. Without a CallsHi there are CallsLo or more.
+	ID   string `json:"id"` // the same in every run of the same source
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	File string `json:"file"`
+	Line int    `json:"line"`
+	// exact unless there is a CallsLo, 0 if not counted; loops: times entered; goroutines: number
+	Calls uint64 `json:"calls"`
+	// CallsLo and CallsHi are the interval of an estimate. Without a CallsHi there are CallsLo or
+	// more.
 	CallsLo uint64 `json:"calls_lo,omitempty"`
 	CallsHi uint64 `json:"calls_hi,omitempty"`
 
 	Trips   uint64 `json:"trips,omitempty"`    // loops: iterations of the TripsOf entries that were traced and left
 	TripsOf uint64 `json:"trips_of,omitempty"` // of other entries they are not known
-	Spins   bool   `json:"spins,omitempty"`    // loops: it only waits, so that its busy time, which samples found, is spinning too
+	// loops: it only waits, so that its busy time, which samples found, is spinning too
+	Spins bool `json:"spins,omitempty"`
 
 	SelfNPT  int64 `json:"self_npt_ns"`
 	NPT      int64 `json:"npt_ns"`
@@ -127,7 +139,8 @@ type Entry struct {
 	Ready    int64 `json:"ready_ns"`
 	Alone    int64 `json:"alone_ns"`   // of Busy, Spin and Ready: no other goroutine of the program was runnable
 	Syscall  int64 `json:"syscall_ns"` // in system calls without a processor
-	Off      int64 `json:"off_ns"`     // running on threads whose processor the operating system had taken; see [Profile.Off]
+	// running on threads whose processor the operating system had taken; see [Profile.Off]
+	Off int64 `json:"off_ns"`
 
 	SelfSpin    int64 `json:"self_spin_ns"`
 	SelfBlocked int64 `json:"self_blocked_ns"`
@@ -155,8 +168,9 @@ type Entry struct {
 	Started int64 `json:"self_started_ns,omitempty"`
 	// Degraded calls were counted, or timed, but not traced. Their time is their caller's,
 	// unless samples were taken: then the times are estimates, with these intervals.
-	Degraded uint64    `json:"degraded,omitempty"`
-	Small    bool      `json:"small,omitempty"` // only counted: without samples that tell what text runs its time is in its callers' entries
+	Degraded uint64 `json:"degraded,omitempty"`
+	// only counted: without samples that tell what text runs its time is in its callers' entries
+	Small    bool      `json:"small,omitempty"`
 	SelfNPTs *Interval `json:"self_npt_interval,omitempty"`
 	NPTs     *Interval `json:"npt_interval,omitempty"`
 	// Lines divide SelfNPT by lines of the procedure's text, where samples tell which line ran.
@@ -173,10 +187,12 @@ type Entry struct {
 	Queue []int64 `json:"queue,omitempty"`
 	// Latency is the distribution of the durations of the regions that ended.
 	Latency *Latency `json:"latency,omitempty"`
-	Longest int64    `json:"longest_busy_ns,omitempty"` // goroutines: most processor time of one of them, without times in which the system kept its thread waiting
-	Got     int64    `json:"got_ns,omitempty"`          // goroutines: the same of all
-	Creator string   `json:"creator,omitempty"`         // goroutines: the procedure that started them
-	Site    string   `json:"site,omitempty"`            // goroutines: file and line of their go statement
+	// goroutines: most processor time of one of them, without times in which the system kept its
+	// thread waiting
+	Longest int64  `json:"longest_busy_ns,omitempty"`
+	Got     int64  `json:"got_ns,omitempty"`  // goroutines: the same of all
+	Creator string `json:"creator,omitempty"` // goroutines: the procedure that started them
+	Site    string `json:"site,omitempty"`    // goroutines: file and line of their go statement
 }
 
 // RunnableWhile has a mean number of goroutines for each state, 0 for one that was not
@@ -207,7 +223,8 @@ func (u *Usage) runnableWhile() RunnableWhile {
 		}
 		return thousandths(float64(u.Runnable[use]) / float64(ns))
 	}
-	return RunnableWhile{mean(useBusy, u.Busy()), mean(useSpin, u.Spin), mean(useReady, u.Ready), mean(useBlocked, u.Blocked), mean(useSyscall, u.Syscall), mean(useOff, u.Off)}
+	return RunnableWhile{mean(useBusy, u.Busy()), mean(useSpin, u.Spin), mean(useReady, u.Ready),
+		mean(useBlocked, u.Blocked), mean(useSyscall, u.Syscall), mean(useOff, u.Off)}
 }
 
 // Call counts the calls of one procedure by another from the same place.
@@ -243,12 +260,13 @@ type CPU struct {
 	User   int64 `json:"user_ns"`
 	System int64 `json:"system_ns"`
 	Writer int64 `json:"writer_ns"` // of these, the thread that wrote the file
-	// Beside is the time of threads that ran no goroutine: the runtime's monitor, this tool's, C's. What threads
-	// used between the last reading of their times and their ends is in it.
+	// Beside is the time of threads that ran no goroutine: the runtime's monitor, this tool's, C's.
+	// What threads used between the last reading of their times and their ends is in it.
 	Beside int64 `json:"beside_ns"`
 	// Waited is how long threads that ran goroutines could have run, but had no processor.
 	Waited int64 `json:"waited_ns"`
-	// Collector is the time of the garbage collector's mark workers and assists, by the system's switches or their threads' clocks; -1: not known.
+	// Collector is the time of the garbage collector's mark workers and assists, by the system's
+	// switches or their threads' clocks; -1: not known.
 	Collector int64 `json:"collector_ns"`
 }
 
@@ -284,7 +302,8 @@ func writeJSON(w io.Writer, v any) error {
 // sortEntries sorts entries, those with the most NPT first.
 func sortEntries(list []Entry) {
 	slices.SortStableFunc(list, func(x, y Entry) int {
-		return cmp.Or(cmp.Compare(y.NPT, x.NPT), cmp.Compare(y.SelfNPT, x.SelfNPT), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID))
+		return cmp.Or(cmp.Compare(y.NPT, x.NPT), cmp.Compare(y.SelfNPT, x.SelfNPT), cmp.Compare(x.Kind, y.Kind),
+			cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID))
 	})
 }
 
@@ -306,10 +325,12 @@ func (e *Entry) fill(self, incl *Usage) {
 
 // entry is the line of the objects of one name.
 func (o *Object) entry() Entry {
-	e := Entry{ID: "sync:" + o.Name, Kind: KindSync, Name: o.Name, File: o.File, Line: o.Line, Calls: cmp.Or(o.acquired, o.received, uint64(o.Waits)), Wait: o.Wait, Hold: o.Hold, Queue: o.Waiting}
+	e := Entry{ID: "sync:" + o.Name, Kind: KindSync, Name: o.Name, File: o.File, Line: o.Line,
+		Calls: cmp.Or(o.acquired, o.received, uint64(o.Waits)), Wait: o.Wait, Hold: o.Hold, Queue: o.Waiting}
 	e.fill(&o.use.self, &o.use.all)
 	return e
 }
 
-// NPT is the normalized processor time, in ns, of the goroutines that held the objects. It is as exact as Hold.
+// NPT is the normalized processor time, in ns, of the goroutines that held the objects. It is as
+// exact as Hold.
 func (o *Object) NPT() int64 { return round(o.use.all.NPT()) + o.unseen }

@@ -78,7 +78,8 @@ func queues(t *rapid.T, o *profile.Object) {
 		blamed += w.Time
 	}
 	if waited != o.Wait || blamed+o.Unattributed != o.Wait || o.Unattributed < 0 {
-		t.Errorf("%s: waited %d, %d by queue, %d blamed and %d not: %+v", o.Name, o.Wait, waited, blamed, o.Unattributed, o)
+		t.Errorf("%s: waited %d, %d by queue, %d blamed and %d not: %+v", o.Name, o.Wait, waited, blamed,
+			o.Unattributed, o)
 	}
 }
 
@@ -101,7 +102,8 @@ func inclusiveByDefinition(t *rapid.T, tr *trace.Trace, p *profile.Profile) {
 					continue
 				}
 				once[proc] = true
-				if g.state.Busy() && !slices.ContainsFunc(g.own, func(p trace.PointID) bool { return tr.Points[p].Spins() }) {
+				if g.state.Busy() && !slices.ContainsFunc(g.own,
+					func(p trace.PointID) bool { return tr.Points[p].Spins() }) {
 					busy[proc] += int64(now - last)
 				} else if g.state == trace.Runnable {
 					ready[proc] += int64(now - last)
@@ -144,7 +146,8 @@ func inclusiveByDefinition(t *rapid.T, tr *trace.Trace, p *profile.Profile) {
 			if (e.Kind == profile.KindProc || e.Kind == profile.KindLoop) && e.Name == tr.Points[i].Name {
 				found++
 				if e.Busy != busy[trace.PointID(i)] || e.Ready != ready[trace.PointID(i)] {
-					t.Errorf("%s: busy %d ready %d, by definition %d and %d", e.Name, e.Busy, e.Ready, busy[trace.PointID(i)], ready[trace.PointID(i)])
+					t.Errorf("%s: busy %d ready %d, by definition %d and %d", e.Name, e.Busy, e.Ready,
+						busy[trace.PointID(i)], ready[trace.PointID(i)])
 				}
 			}
 		}
@@ -310,7 +313,8 @@ func TestRoots(t *testing.T) {
 	}
 }
 
-// A goroutine whose own procedure is only counted has no event of it, and ran a procedure with probes all the same.
+// A goroutine whose own procedure is only counted has no event of it, and ran a procedure with
+// probes all the same.
 func TestStartedCounted(t *testing.T) {
 	for start, want := range map[string]int64{"main.counted": 0, "main.child": 10} {
 		b := tracetest.New(2)
@@ -324,7 +328,8 @@ func TestStartedCounted(t *testing.T) {
 		b.At(10).End(c)
 		b.At(20).Exit(m, f)
 		if got := entry(t, profileOf(t, b), "main.f").Started; got != want {
-			t.Errorf("%s: %d ns of main.f are in goroutines that ran no procedure with probes, expected %d", start, got, want)
+			t.Errorf("%s: %d ns of main.f are in goroutines that ran no procedure with probes, expected %d", start, got,
+				want)
 		}
 	}
 }
@@ -350,7 +355,8 @@ func TestManyGoroutines(t *testing.T) {
 	}
 }
 
-// The stacks in which goroutines wait tell what a method started them for, if that has no probe and is one function.
+// The stacks in which goroutines wait tell what a method started them for, if that has no probe and
+// is one function.
 func TestStartedByMethodsUnprobed(t *testing.T) {
 	const start = "example.com/pool.(*Pool[...]).Go.func1"
 	for _, c := range []struct {

@@ -101,8 +101,8 @@ func (q *queue) spend(n int, dt int64) {
 	q.time[n-1] += dt
 }
 
-// leave ends a wait of ns. If no holder was seen, the goroutine that ended the wait is blamed. For a
-// lock, it is taken to have held the lock since the previous unlock, and is blamed for all waits
+// leave ends a wait of ns. If no holder was seen, the goroutine that ended the wait is blamed. For
+// a lock, it is taken to have held the lock since the previous unlock, and is blamed for all waits
 // during that time. Others are blamed for their own processor time since the wait began.
 func (q *queue) leave(now trace.Time, ns, own int64, by ender, g *replay.G, all bool) {
 	q.advance(now)
@@ -113,16 +113,17 @@ func (q *queue) leave(now trace.Time, ns, own int64, by ender, g *replay.G, all 
 	case !q.lock:
 		q.blamed(own, by)
 	case g != nil:
-		// If the goroutine has waited for the lock, it cannot have held it before it ran: until then the lock was being
-		// handed over.
+		// If the goroutine has waited for the lock, it cannot have held it before it ran: until
+		// then the lock was being handed over.
 		had := int64(now - max(q.pendingFrom, g.MayHold(q.of)))
 		q.blamed(int64(float64(q.pending)*ratio(had, int64(now-q.pendingFrom))), by)
 		q.pending, q.pendingFrom = 0, now
 	}
 }
 
-// release counts the waits that one goroutine ends together: within togetherNS of each other, or within a small part of the wait at hand, because the
-// first one that it wakes may wake a thread, which is a system call. It ends them together in any time by an operation that ends them all.
+// release counts the waits that one goroutine ends together: within togetherNS of each other, or
+// within a small part of the wait at hand, because the first one that it wakes may wake a thread,
+// which is a system call. It ends them together in any time by an operation that ends them all.
 func (q *queue) release(now trace.Time, ns int64, g *replay.G, all bool) {
 	by, did := trace.NoSlot, replay.Operation{}
 	if g != nil {

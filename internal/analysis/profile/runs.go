@@ -43,7 +43,8 @@ type Runs struct {
 // profile or a part of it.
 func Over(list []*Profile, sum *Profile) (*Runs, error) {
 	if len(list) < 2 {
-		return nil, fmt.Errorf("found %d, expected two or more runs: intervals are of what differs between them", len(list))
+		return nil, fmt.Errorf("found %d, expected two or more runs: intervals are of what differs between them",
+			len(list))
 	}
 	r := &Runs{Version: Version, Runs: len(list), Notes: sum.Notes[1:]} // the first: several runs
 	r.Wall = spread(len(list), func(k int) int64 { return list[k].Wall })
@@ -68,7 +69,8 @@ func Over(list []*Profile, sum *Profile) (*Runs, error) {
 		}
 		r.Entries = append(r.Entries, RunEntry{e.ID, e.Kind, e.Name,
 			of(func(e *Entry) int64 { return int64(e.Calls) }), of(func(e *Entry) int64 { return e.SelfNPT }),
-			of(func(e *Entry) int64 { return e.NPT }), of(func(e *Entry) int64 { return e.Busy }), of(func(e *Entry) int64 { return e.Blocked }), e.Called().Mark()})
+			of(func(e *Entry) int64 { return e.NPT }), of(func(e *Entry) int64 { return e.Busy }),
+			of(func(e *Entry) int64 { return e.Blocked }), e.Called().Mark()})
 	}
 	return r, nil
 }

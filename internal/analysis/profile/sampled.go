@@ -100,11 +100,12 @@ type sample struct {
 }
 
 func newSampled(r *replay.Replay) *sampled {
-	return &sampled{r: r, strata: map[stratumKey]*stratum{}, found: map[replay.ContextID]*found{}, bare: map[line]float64{}}
+	return &sampled{r: r, strata: map[stratumKey]*stratum{}, found: map[replay.ContextID]*found{},
+		bare: map[line]float64{}}
 }
 
-// note records that a sample at context at, with so many processors busy, found context to. code tells that it
-// shows what text ran, and so probes.
+// note records that a sample at context at, with so many processors busy, found context to. code
+// tells that it shows what text ran, and so probes.
 func (s *sampled) note(at, to replay.ContextID, i int, weight float64, code bool) {
 	s.samples++
 	from := s.r.Contexts.Node(at).Context

@@ -31,7 +31,8 @@ func phases(r *rand.Rand) (procs int, ths []tracetest.Thread) {
 					lock = "main.mu"
 					ops = append(ops, tracetest.Lock(lock))
 				}
-				ops = append(ops, tracetest.Do(fmt.Sprint("main.f", min(r.IntN(4), r.IntN(4))), 1+int64(mean*r.ExpFloat64())))
+				ops = append(ops, tracetest.Do(fmt.Sprint("main.f", min(r.IntN(4), r.IntN(4))),
+					1+int64(mean*r.ExpFloat64())))
 				if lock != "" {
 					ops = append(ops, tracetest.Unlock(lock))
 				}
@@ -82,15 +83,18 @@ func TestCoverage(t *testing.T) {
 				held++
 			}
 			p, n := float64(want.NPT)/float64(exact.Wall), float64(exact.Wall)/gap
-			if half := float64(got.NPTs.High-got.NPTs.Low) / 2 / float64(exact.Wall); n*p*(1-p) > 4 && half > 1.5*1.96*math.Sqrt(p*(1-p)/n) {
+			if half := float64(got.NPTs.High-got.NPTs.Low) / 2 / float64(exact.Wall); n*p*(1-p) > 4 &&
+				half > 1.5*1.96*math.Sqrt(p*(1-p)/n) {
 				wide++
 			}
 			if sampled.Busy != exact.Busy || sampled.Wall != exact.Wall {
-				t.Errorf("seed %d: busy %d of %d, want %d of %d", seed, sampled.Busy, sampled.Wall, exact.Busy, exact.Wall)
+				t.Errorf("seed %d: busy %d of %d, want %d of %d", seed, sampled.Busy, sampled.Wall, exact.Busy,
+					exact.Wall)
 			}
 		}
 		share, off := float64(held)/float64(cases), 2.576*math.Sqrt(0.95*0.05/float64(cases))
-		t.Logf("%s: %d of %d intervals hold (%.3f, expected 0.95 +- %.3f), %d are wide", kind, held, cases, share, off, wide)
+		t.Logf("%s: %d of %d intervals hold (%.3f, expected 0.95 +- %.3f), %d are wide", kind, held, cases, share, off,
+			wide)
 		if share < 0.95-off {
 			t.Errorf("%s: %.3f of the intervals hold what they should, expected 0.95 - %.3f", kind, share, off)
 		}
@@ -116,7 +120,8 @@ func TestSampledIdentities(t *testing.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
 		procs, ths := phases(rand.New(rand.NewPCG(seed, 3)))
 		exact := profileOf(t, tracetest.Simulate(procs, ths))
-		b := tracetest.New(procs).Samples(1e6, seed, func(name string) bool { return name == "main.f0" || name == "main.f1" })
+		b := tracetest.New(procs).Samples(1e6, seed,
+			func(name string) bool { return name == "main.f0" || name == "main.f1" })
 		if rapid.Bool().Draw(rt, "text") {
 			b.Text()
 		}
@@ -134,15 +139,16 @@ func TestSampledIdentities(t *testing.T) {
 	})
 }
 
-// A procedure's lines add up to its own time, in one run and in several, and an interval of one that has a quarter
-// of it holds that as often as it says.
+// A procedure's lines add up to its own time, in one run and in several, and an interval of one
+// that has a quarter of it holds that as often as it says.
 func TestLines(t *testing.T) {
 	lines, held := 0, 0
 	for seed := range uint64(300) {
 		procs, ths := phases(rand.New(rand.NewPCG(seed, 17)))
 		var runs []*profile.Profile
 		for run := range uint64(2) {
-			runs = append(runs, profileOf(t, tracetest.SimulateOn(tracetest.New(procs).Samples(1e5, seed+run, func(string) bool { return true }).Text(), ths)))
+			runs = append(runs, profileOf(t, tracetest.SimulateOn(tracetest.New(procs).Samples(1e5, seed+run,
+				func(string) bool { return true }).Text(), ths)))
 		}
 		for _, p := range append(runs, profile.Merge(runs)) {
 			for i := range p.Entries {
@@ -152,10 +158,12 @@ func TestLines(t *testing.T) {
 					sum += l.SelfNPT
 					if l.Line == tracetest.Rare && p != runs[0] {
 						lines++
-						held += one(float64(l.SelfNPTs.Low) <= float64(e.SelfNPT)/4 && float64(e.SelfNPT)/4 <= float64(l.SelfNPTs.High))
+						held += one(float64(l.SelfNPTs.Low) <= float64(e.SelfNPT)/4 &&
+							float64(e.SelfNPT)/4 <= float64(l.SelfNPTs.High))
 					}
 				}
-				if sum != e.SelfNPT && len(e.Lines) > 0 || e.SelfNPTs != nil && e.SelfNPT > 0 && e.Lines == nil && e.Name[0] != '[' {
+				if sum != e.SelfNPT && len(e.Lines) > 0 || e.SelfNPTs != nil && e.SelfNPT > 0 && e.Lines == nil &&
+					e.Name[0] != '[' {
 					t.Fatalf("%s: lines %v add up to %d, expected %d", e.Name, e.Lines, sum, e.SelfNPT)
 				}
 			}
@@ -174,11 +182,15 @@ func one(b bool) int {
 	return 0
 }
 
-// A procedure that no sample found, where the others found what it calls, or probes, has no exact time of 0: its interval holds what it
-// did. Probes take nothing of the time in which a goroutine is ready.
+// A procedure that no sample found, where the others found what it calls, or probes, has no exact
+// time of 0: its interval holds what it did. Probes take nothing of the time in which a goroutine
+// is ready.
 func TestNotFound(t *testing.T) {
 	const probe = "runtime.qinstTrace"
-	b := tracetest.New(1).Samples(1e6, 1, func(name string) bool { return name == "main.counted" || name == probe }).Text()
+	b := tracetest.New(1).Samples(1e6, 1, func(name string) bool {
+		return name == "main.counted" ||
+			name == probe
+	}).Text()
 	outer, counted, probed, in := b.Proc("main.outer"), b.Proc("main.counted"), b.Proc("main.probed"), b.Proc(probe)
 	b.Calls(outer, "main.counted", 20)
 	g, h := b.Go(0, "runtime.main"), b.Go(0, "main.other")
@@ -230,10 +242,12 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// Where a procedure's calls of others were only counted, and few samples tell of it or none, its own time may be that of those.
+// Where a procedure's calls of others were only counted, and few samples tell of it or none, its
+// own time may be that of those.
 func TestTimeOfCountedCallees(t *testing.T) {
 	b := tracetest.New(1).Samples(3e6, 3, func(name string) bool { return name == "main.callee" })
-	caller, callee, never, alone := b.Proc("main.caller"), b.Proc("main.callee"), b.Proc("main.never"), b.Proc("main.alone")
+	caller, callee, never, alone := b.Proc("main.caller"), b.Proc("main.callee"), b.Proc("main.never"),
+		b.Proc("main.alone")
 	b.Calls(caller, "main.callee", 100)
 	b.Calls(never, "main.callee", 1)
 	g := b.Go(0, "runtime.main")
@@ -253,7 +267,8 @@ func TestTimeOfCountedCallees(t *testing.T) {
 	b.End(g)
 	p := profileOf(t, b)
 	if e := entry(t, p, "main.caller"); e.SelfNPT != 105*100_000 || e.SelfNPTs == nil || e.SelfNPTs.Low > 10e6 {
-		t.Errorf("caller: %d in %+v, expected the callee's time in it, and that 10 ms are in the interval", e.SelfNPT, e.SelfNPTs)
+		t.Errorf("caller: %d in %+v, expected the callee's time in it, and that 10 ms are in the interval", e.SelfNPT,
+			e.SelfNPTs)
 	}
 	if e := entry(t, p, "main.never"); e.SelfNPT != 500 || e.SelfNPTs == nil || e.SelfNPTs.Low != 0 {
 		t.Errorf("never: %d in %+v, expected that this may be 0", e.SelfNPT, e.SelfNPTs)

@@ -64,7 +64,8 @@ func stacks(b *builder, yield func(Stack) bool) {
 		frames = st.Frames
 		return yield(st)
 	}
-	again := slices.SortedFunc(maps.Keys(l.again), func(x, y topIn) int { return cmp.Or(cmp.Compare(x.set, y.set), cmp.Compare(x.top, y.top)) })
+	again := slices.SortedFunc(maps.Keys(l.again),
+		func(x, y topIn) int { return cmp.Or(cmp.Compare(x.set, y.set), cmp.Compare(x.top, y.top)) })
 	rest := again
 	for i, u := range l.sets {
 		set := replay.SetID(i)
@@ -92,7 +93,8 @@ func stacks(b *builder, yield func(Stack) bool) {
 
 // stack returns the call path of a set, with top on top if it also occurs further out.
 func stack(r *replay.Replay, frames []Frame, set replay.SetID, top trace.PointID, u *Usage) Stack {
-	st := Stack{Frames: frames, NPT: round(u.NPT()), Busy: u.Busy(), Spin: u.Spin, Blocked: u.Blocked, Ready: u.Ready, Syscall: u.Syscall, Off: u.Off}
+	st := Stack{Frames: frames, NPT: round(u.NPT()), Busy: u.Busy(), Spin: u.Spin, Blocked: u.Blocked, Ready: u.Ready,
+		Syscall: u.Syscall, Off: u.Off}
 	if top != trace.NoPoint {
 		st.Frames = append(st.Frames, procFrame(r.T, top))
 	}
@@ -104,7 +106,8 @@ func stack(r *replay.Replay, frames []Frame, set replay.SetID, top trace.PointID
 		case proc < 0: // a root
 		case group:
 			o := r.Groups.Origin(id)
-			st.Frames = append(st.Frames, Frame{Name: "go " + o.Name, File: o.File, Line: o.Line, At: o.Line, Start: true})
+			st.Frames = append(st.Frames, Frame{Name: "go " + o.Name, File: o.File, Line: o.Line, At: o.Line,
+				Start: true})
 			at = 0
 		case r.T.Points[proc].Kind == spec.PointLoop:
 			if at == 0 {

@@ -9,8 +9,9 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// LineTime is a procedure's own time at a line of its text, in ns of NPT: an estimate, with a 95 % interval. What
-// inlined functions do there is a part of it, and what functions without probes do that are called there.
+// LineTime is a procedure's own time at a line of its text, in ns of NPT: an estimate, with a 95 %
+// interval. What inlined functions do there is a part of it, and what functions without probes do
+// that are called there.
 type LineTime struct {
 	Line     int      `json:"line"`
 	SelfNPT  int64    `json:"self_npt_ns"`
@@ -23,7 +24,8 @@ type text map[trace.PointID]map[int]spot
 // spot is the weight of samples, in processors, and their number.
 type spot struct{ weight, n float64 }
 
-// note adds a sample of a code, for which the procedure at a context was found, with so many processors busy.
+// note adds a sample of a code, for which the procedure at a context was found, with so many
+// processors busy.
 func (x text) note(r *replay.Replay, at replay.ContextID, code trace.CodeID, busy int, weight float64) {
 	proc := r.Contexts.Node(at).Proc
 	line, ok := r.LineIn(code, proc)

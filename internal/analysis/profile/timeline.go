@@ -71,7 +71,8 @@ func newTimeline(wall trace.Time) timeline {
 }
 
 func (l *timeline) finish(wall trace.Time, metrics []trace.Metric) *Timeline {
-	out := &Timeline{Slice: l.busy.slice, Busy: l.busy.means(wall), Runnable: l.runnable.means(wall), Alive: l.alive.means(wall), Marking: l.marking.means(wall)}
+	out := &Timeline{Slice: l.busy.slice, Busy: l.busy.means(wall), Runnable: l.runnable.means(wall),
+		Alive: l.alive.means(wall), Marking: l.marking.means(wall)}
 	for _, m := range metrics {
 		out.Heap = append(out.Heap, Heap{int64(m.Time), m.Heap, m.Goal})
 	}

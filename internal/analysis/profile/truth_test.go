@@ -47,8 +47,10 @@ func crowded(t interface{ Errorf(string, ...any) }, e *profile.Entry) {
 		ns   int64
 		c    *profile.RunnableHist
 		mean float64
-	}{{"busy", e.Busy, e.RunnableHists.Busy, e.Runnable.Busy}, {"ready", e.Ready, e.RunnableHists.Ready, e.Runnable.Ready},
-		{"blocked", e.Blocked, e.RunnableHists.Blocked, e.Runnable.Blocked}, {"spin", e.Spin, e.RunnableHists.Spin, e.Runnable.Spin}} {
+	}{{"busy", e.Busy, e.RunnableHists.Busy, e.Runnable.Busy},
+		{"ready", e.Ready, e.RunnableHists.Ready, e.Runnable.Ready},
+		{"blocked", e.Blocked, e.RunnableHists.Blocked, e.Runnable.Blocked},
+		{"spin", e.Spin, e.RunnableHists.Spin, e.Runnable.Spin}} {
 		sum, low, high := int64(0), 0.0, 0.0
 		if s.c != nil {
 			for i, ns := range s.c {
@@ -64,7 +66,8 @@ func crowded(t interface{ Errorf(string, ...any) }, e *profile.Entry) {
 			t.Errorf("%s: runnable while %s adds up to %d of %d", e.Name, s.name, sum, s.ns)
 		}
 		if s.ns > 0 && (s.mean < low/float64(s.ns)-.01 || s.mean > high/float64(s.ns)+.01) {
-			t.Errorf("%s: %v runnable on average while %s, its distribution says %v to %v", e.Name, s.mean, s.name, low/float64(s.ns), high/float64(s.ns))
+			t.Errorf("%s: %v runnable on average while %s, its distribution says %v to %v", e.Name, s.mean, s.name,
+				low/float64(s.ns), high/float64(s.ns))
 		}
 	}
 }
@@ -103,7 +106,8 @@ func identities(t interface{ Errorf(string, ...any) }, p *profile.Profile) {
 		t.Errorf("NPT of all roots + idle = %d, wall %d", roots, p.Wall)
 	}
 	if ended != p.Idle-p.IdleAtEnd {
-		t.Errorf("procedures ended %d ns of idle time, of %d, of which %d lasted to the end", ended, p.Idle, p.IdleAtEnd)
+		t.Errorf("procedures ended %d ns of idle time, of %d, of which %d lasted to the end", ended, p.Idle,
+			p.IdleAtEnd)
 	}
 	if l := p.Timeline; l != nil && len(l.Busy) > 0 {
 		sum := 0.0
@@ -152,7 +156,8 @@ func do(proc string, units float64) tracetest.Op {
 // fig4 is the program of VPPB's Figure 4.
 func fig4() []tracetest.Thread {
 	wait, signal := tracetest.Wait, tracetest.Signal
-	a, b, c, d, e, f := do("main.a", 1), do("main.b", 4), do("main.c", 1), do("main.d", 2), do("main.e", 2), do("main.f", 3)
+	a, b, c, d, e, f := do("main.a", 1), do("main.b", 4), do("main.c", 1), do("main.d", 2), do("main.e", 2),
+		do("main.f", 3)
 	return []tracetest.Thread{
 		{Name: "main.t1", Ops: []tracetest.Op{a, signal("X"), b, signal("Z"), c, wait("X2"), e}},
 		{Name: "main.t2", Ops: []tracetest.Op{wait("X"), c, signal("Y"), a, wait("Y2"), d}},
@@ -164,7 +169,8 @@ func fig4() []tracetest.Thread {
 func TestW1Fig4(t *testing.T) {
 	p := profileOf(t, tracetest.Simulate(3, fig4()))
 	wantWall(t, p, 11)
-	for name, npt := range map[string]float64{"main.a": 11. / 6, "main.b": 7. / 3, "main.c": 1, "main.d": 5. / 3, "main.e": 7. / 3, "main.f": 11. / 6} {
+	for name, npt := range map[string]float64{"main.a": 11. / 6, "main.b": 7. / 3, "main.c": 1, "main.d": 5. / 3,
+		"main.e": 7. / 3, "main.f": 11. / 6} {
 		wantNPT(t, p, name, npt)
 	}
 	if got := entry(t, p, "main.main").NPT; got != 11*unit {
@@ -277,7 +283,8 @@ func TestQ2SerialParallel(t *testing.T) {
 		p := profileOf(t, tracetest.Simulate(procs, verify(procs, 18, 0, 18)))
 		serial, parallel := entry(t, p, "main.input"), entry(t, p, "main.work")
 		if serial.SelfBusy != parallel.SelfBusy || serial.SelfNPT != int64(procs)*parallel.SelfNPT {
-			t.Errorf("%d processors: busy %d and %d, NPT %d and %d", procs, serial.SelfBusy, parallel.SelfBusy, serial.SelfNPT, parallel.SelfNPT)
+			t.Errorf("%d processors: busy %d and %d, NPT %d and %d", procs, serial.SelfBusy, parallel.SelfBusy,
+				serial.SelfNPT, parallel.SelfNPT)
 		}
 		p = profileOf(t, tracetest.Simulate(procs, verify(procs, 18, 0, 18*float64(procs))))
 		if a, b := entry(t, p, "main.input").SelfNPT, entry(t, p, "main.work").SelfNPT; a != b {
@@ -291,7 +298,8 @@ func TestQ2SerialParallel(t *testing.T) {
 func convoy(n, k int, u, c float64) []tracetest.Thread {
 	var ops []tracetest.Op
 	for range k {
-		ops = append(ops, do("main.outside", u), tracetest.Enter("main.update"), tracetest.Lock("main.mu"), do("main.inside", c),
+		ops = append(ops, do("main.outside", u), tracetest.Enter("main.update"), tracetest.Lock("main.mu"),
+			do("main.inside", c),
 			tracetest.Unlock("main.mu"), tracetest.Leave("main.update"))
 	}
 	var ths []tracetest.Thread
@@ -308,7 +316,8 @@ func TestW5Convoy(t *testing.T) {
 	wantWall(t, p, 404)
 	mu, inside, update := entry(t, p, "main.mu"), entry(t, p, "main.inside"), entry(t, p, "main.update")
 	if share := 100 * float64(mu.NPT) / float64(p.Wall); math.Abs(share-21) > .5 || mu.NPT != inside.NPT {
-		t.Errorf("NPT of the lock is %.2f %% of the run, and %d; expected 21 and that of what is done under it, %d", share, mu.NPT, inside.NPT)
+		t.Errorf("NPT of the lock is %.2f %% of the run, and %d; expected 21 and that of what is done under it, %d",
+			share, mu.NPT, inside.NPT)
 	}
 	// A round takes 8 once the lock is saturated: 4 outside, 1 inside, 3 in the queue.
 	if mu.Kind != profile.KindSync || mu.Calls != 400 || mu.Hold != 400*unit || mu.Busy != 400*unit || mu.Blame != 0 {
@@ -359,11 +368,13 @@ func TestBlameOfEnder(t *testing.T) {
 	b.At(600).Exit(g1, produce)
 	p := profileOf(t, b)
 	o := object(t, p, "chan receive")
-	if o.Wait != 300 || o.Unattributed != 150 || len(o.Blamed) != 1 || o.Blamed[0] != (profile.Wait{Reason: "main.produce", Time: 150}) {
+	if o.Wait != 300 || o.Unattributed != 150 || len(o.Blamed) != 1 ||
+		o.Blamed[0] != (profile.Wait{Reason: "main.produce", Time: 150}) {
 		t.Errorf("%+v", o)
 	}
 	// Nobody was busy from 300 to 450, and nobody runnable in the first 100 of these.
-	if e := entry(t, p, "main.produce"); e.Blame != 150 || e.SelfIdle != 150 || e.IdleEnded != 150 || e.Runnable.Blocked != 0 || e.Runnable.Ready != 1 {
+	if e := entry(t, p, "main.produce"); e.Blame != 150 || e.SelfIdle != 150 || e.IdleEnded != 150 ||
+		e.Runnable.Blocked != 0 || e.Runnable.Ready != 1 {
 		t.Errorf("%+v", e)
 	}
 	if e := entry(t, p, "main.consumer"); e.Runnable.Blocked != 0.667 || e.IdleEnded != 0 {
@@ -440,7 +451,8 @@ func TestW4Pipeline(t *testing.T) {
 		second = append(second, tracetest.Wait("a"), do("main.second", 5), tracetest.Signal("b"))
 		third = append(third, tracetest.Wait("b"), do("main.third", 3))
 	}
-	p := profileOf(t, tracetest.Simulate(3, []tracetest.Thread{{Name: "main.s1", Ops: first}, {Name: "main.s2", Ops: second}, {Name: "main.s3", Ops: third}}))
+	p := profileOf(t, tracetest.Simulate(3, []tracetest.Thread{{Name: "main.s1", Ops: first},
+		{Name: "main.s2", Ops: second}, {Name: "main.s3", Ops: third}}))
 	wantWall(t, p, 105)
 	for name, npt := range map[string]float64{"main.first": 17.5, "main.second": 59.5, "main.third": 28} {
 		wantNPT(t, p, name, npt)
@@ -449,7 +461,8 @@ func TestW4Pipeline(t *testing.T) {
 
 // W9: two procedures in parallel, one of them longer.
 func TestW9Plateau(t *testing.T) {
-	p := profileOf(t, tracetest.Simulate(2, []tracetest.Thread{{Name: "main.t1", Ops: []tracetest.Op{do("main.foo", 7)}}, {Name: "main.t2", Ops: []tracetest.Op{do("main.bar", 10)}}}))
+	p := profileOf(t, tracetest.Simulate(2, []tracetest.Thread{{Name: "main.t1",
+		Ops: []tracetest.Op{do("main.foo", 7)}}, {Name: "main.t2", Ops: []tracetest.Op{do("main.bar", 10)}}}))
 	wantWall(t, p, 10)
 	wantNPT(t, p, "main.foo", 3.5)
 	wantNPT(t, p, "main.bar", 6.5)
@@ -462,7 +475,8 @@ func TestW11Workers(t *testing.T) {
 		slow = append(slow, do("main.slow", 2), tracetest.Signal("joined"))
 		fast = append(fast, do("main.fast", 1), tracetest.Wait("joined"))
 	}
-	p := profileOf(t, tracetest.Simulate(2, []tracetest.Thread{{Name: "main.t1", Ops: slow}, {Name: "main.t2", Ops: fast}}))
+	p := profileOf(t, tracetest.Simulate(2, []tracetest.Thread{{Name: "main.t1", Ops: slow},
+		{Name: "main.t2", Ops: fast}}))
 	wantWall(t, p, 200)
 	wantNPT(t, p, "main.slow", 150)
 	wantNPT(t, p, "main.fast", 50)

@@ -45,8 +45,8 @@ type stretch struct {
 	alone        int64         // of its length
 }
 
-// RunnableHist is time, in ns, by the number of runnable goroutines, on a processor or not: 0, 1, 2, 3
-// to 4, 5 to 8, and so on, doubling; the last element is for all larger numbers.
+// RunnableHist is time, in ns, by the number of runnable goroutines, on a processor or not: 0, 1,
+// 2, 3 to 4, 5 to 8, and so on, doubling; the last element is for all larger numbers.
 type RunnableHist [10]int64
 
 // runnableBin is the index of a number.

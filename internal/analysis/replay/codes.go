@@ -8,8 +8,9 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// codes finds procedures and loops in the text that samples show. A profile stack lacks procedures that run without
-// their probes, and shows one for the time between its two probes alone. The thread's own stack lacks neither.
+// codes finds procedures and loops in the text that samples show. A profile stack lacks procedures
+// that run without their probes, and shows one for the time between its two probes alone. The
+// thread's own stack lacks neither.
 type codes struct {
 	calls []call                            // by CodeID
 	loops map[trace.PointID][]trace.PointID // of a procedure, outer ones first
@@ -50,9 +51,9 @@ func newCodes(t *trace.Tables) codes {
 	return c
 }
 
-// isProbe reports whether a code is in a probe that a procedure called. One that asks the system is not believed: a
-// signal may be tens of microseconds late, as interrupts of virtual machines are, but for the end of a system call.
-// So these are found ten times as often as they run.
+// isProbe reports whether a code is in a probe that a procedure called. One that asks the system is
+// not believed: a signal may be tens of microseconds late, as interrupts of virtual machines are,
+// but for the end of a system call. So these are found ten times as often as they run.
 func (r *Replay) isProbe(code trace.CodeID) bool {
 	if code != 0 && r.codes.calls[code].asks {
 		return false
@@ -68,7 +69,8 @@ func (r *Replay) isProbe(code trace.CodeID) bool {
 // IsProbe reports whether a sample found a probe.
 func (r *Replay) IsProbe(s trace.Sampled) bool { return r.isProbe(s.Code) }
 
-// InProbed reports whether a sample found a thread in the text of a procedure that has probes, or is counted.
+// InProbed reports whether a sample found a thread in the text of a procedure that has probes, or
+// is counted.
 func (r *Replay) InProbed(s trace.Sampled) bool {
 	return s.Code != 0 && r.codes.calls[s.Code].proc != trace.NoPoint
 }
@@ -83,8 +85,8 @@ func (r *Replay) LineIn(code trace.CodeID, proc trace.PointID) (line int, ok boo
 	return 0, false
 }
 
-// pointsOf returns the procedures and loops that a code is in, outermost first, and whether these are all from where
-// the goroutine started. They are valid until the next call.
+// pointsOf returns the procedures and loops that a code is in, outermost first, and whether these
+// are all from where the goroutine started. They are valid until the next call.
 func (r *Replay) pointsOf(code trace.CodeID) (list []trace.PointID, whole bool) {
 	list, whole = r.codes.list[:0], true
 	for ; code != 0; code = r.T.Codes[code].From {
@@ -105,9 +107,9 @@ func (r *Replay) pointsOf(code trace.CodeID) (list []trace.PointID, whole bool) 
 	return list, whole
 }
 
-// merge returns the context that a path and a code lead to. What is on the path is looked for in the code, in its
-// order. What the code has besides ran without probes, if it ever does: otherwise events tell of it, which are
-// exact. What the path has besides counts if events told of it, too.
+// merge returns the context that a path and a code lead to. What is on the path is looked for in
+// the code, in its order. What the code has besides ran without probes, if it ever does: otherwise
+// events tell of it, which are exact. What the path has besides counts if events told of it, too.
 func (r *Replay) merge(g *G, path trace.PathID, code trace.CodeID) ContextID {
 	r.codes.path = r.codes.path[:0]
 	for ; path != 0; path = r.T.Paths[path].From {
@@ -137,7 +139,8 @@ func (r *Replay) merge(g *G, path trace.PathID, code trace.CodeID) ContextID {
 			untold(points[:k])
 			points = points[k+1:]
 		}
-		if k >= 0 || !e.Untraced || !whole || r.T.Points[e.Point].Kind == spec.PointLoop && r.T.Points[e.Point].End == 0 {
+		if k >= 0 || !e.Untraced || !whole || r.T.Points[e.Point].Kind == spec.PointLoop &&
+			r.T.Points[e.Point].End == 0 {
 			into(e.Point)
 		}
 	}

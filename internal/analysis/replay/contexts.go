@@ -47,9 +47,10 @@ func (cs *Contexts) Node(id ContextID) *Node { return &cs.list[id] }
 // Find returns the number of a context, which may be new.
 func (r *Replay) Find(c Context) ContextID { return r.Contexts.find(c, NoContext) }
 
-// find returns the number of a context, which is entered from another one if it is new. A context that exists keeps
-// its origin: goroutines that are started recursively begin in contexts that others enter, and with a later origin
-// such a context would become its own ancestor. Whoever follows From could then not end.
+// find returns the number of a context, which is entered from another one if it is new. A context
+// that exists keeps its origin: goroutines that are started recursively begin in contexts that
+// others enter, and with a later origin such a context would become its own ancestor. Whoever
+// follows From could then not end.
 func (cs *Contexts) find(c Context, from ContextID) ContextID {
 	id, ok := cs.index[c]
 	if !ok {

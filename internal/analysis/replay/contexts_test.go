@@ -9,14 +9,15 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// A context's origin is an older context, so that every walk over origins ends: also where goroutines are started
-// recursively, and so begin in contexts that others enter.
+// A context's origin is an older context, so that every walk over origins ends: also where
+// goroutines are started recursively, and so begin in contexts that others enter.
 func TestOrigins(t *testing.T) {
 	t.Parallel()
 	seen, nested := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		b := tracetest.New(1)
-		procs := []uint32{b.Proc("main.main"), b.Proc("main.visit"), b.Proc("main.walk"), b.Loop("main.walk: for", false)}
+		procs := []uint32{b.Proc("main.main"), b.Proc("main.visit"), b.Proc("main.walk"),
+			b.Loop("main.walk: for", false)}
 		var waiting []tracetest.G
 		left := 60
 		var body func(g tracetest.G, depth int)

@@ -131,7 +131,9 @@ func TestCriticalPathW2(t *testing.T) {
 		threads = append(threads, tracetest.Thread{Name: "main.worker", Ops: ops})
 	}
 	got, all := criticalPath(t, tracetest.Simulate(8, threads).Trace())
-	if want := n*read + n*merge; all != int64(want) || got["main.read"] != n*read || got["main.merge"] != n*merge || got["main.sort"] != 0 {
-		t.Errorf("found a path of %d with %v, expected %d with reads of %d and merges of %d alone", all, got, want, n*read, n*merge)
+	if want := n*read + n*merge; all != int64(want) || got["main.read"] != n*read || got["main.merge"] != n*merge ||
+		got["main.sort"] != 0 {
+		t.Errorf("found a path of %d with %v, expected %d with reads of %d and merges of %d alone", all, got, want,
+			n*read, n*merge)
 	}
 }

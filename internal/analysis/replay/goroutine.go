@@ -53,8 +53,8 @@ type wokeFor struct {
 	cond   bool
 }
 
-// MayHold is from when on a running goroutine may have held a lock. It did not hold it while it waited for it, or for a condition.
-// It may have held it while it waited for anything else.
+// MayHold is from when on a running goroutine may have held a lock. It did not hold it while it
+// waited for it, or for a condition. It may have held it while it waited for anything else.
 func (g *G) MayHold(ob *Object) trace.Time {
 	if ob == nil || g.wokeFor.cond || g.wokeFor.object == ob {
 		return g.WokeAt
@@ -69,8 +69,8 @@ type frame struct {
 	since   trace.Time
 }
 
-// Throughout returns the context of the innermost activation in which g has been since a time, as far as events show: that in which it began, if there is
-// none.
+// Throughout returns the context of the innermost activation in which g has been since a time, as
+// far as events show: that in which it began, if there is none.
 func (g *G) Throughout(since trace.Time) ContextID {
 	at := g.Context
 	for i := len(g.frames) - 1; i >= 0 && g.frames[i].since > since; i-- {
@@ -83,8 +83,8 @@ func (g *G) Throughout(since trace.Time) ContextID {
 // goroutine spins, the others have the run to themselves.
 func (g *G) Busy() bool { return g.State.Busy() && g.Spins == 0 }
 
-// Keeps reports whether g is busy, or would be if the operating system had not taken its thread's processor. It keeps
-// a processor of the scheduler all the same, which nobody else can use.
+// Keeps reports whether g is busy, or would be if the operating system had not taken its thread's
+// processor. It keeps a processor of the scheduler all the same, which nobody else can use.
 func (g *G) Keeps() bool { return keeps(g.State, g.Spins) }
 
 func keeps(s trace.State, spins int32) bool { return (s.Busy() || s == trace.OffCPU) && spins == 0 }
@@ -115,8 +115,8 @@ func (r *Replay) Settle(g *G, now trace.Time) {
 	r.v.Segment(g, from, now)
 }
 
-// got adds to a goroutine's processor time. The system may keep a running thread waiting, and says now and then how
-// long it has: in between, that is taken to be even.
+// got adds to a goroutine's processor time. The system may keep a running thread waiting, and says
+// now and then how long it has: in between, that is taken to be even.
 func (r *Replay) got(g *G, from, to trace.Time) {
 	for from < to {
 		if from >= g.shareTo {
@@ -140,14 +140,16 @@ func (r *Replay) settleRunning(now trace.Time) {
 	r.told = now
 }
 
-// begins reports whether a goroutine has entered no procedure yet in which it does what it was started for. That is not what a method such as
-// errgroup's starts for others, which may have probes: it is the first procedure that this calls.
+// begins reports whether a goroutine has entered no procedure yet in which it does what it was
+// started for. That is not what a method such as errgroup's starts for others, which may have
+// probes: it is the first procedure that this calls.
 func (r *Replay) begins(g *G, point trace.PointID) bool {
 	group := &r.Groups.list[r.Contexts.list[g.Context].Group]
 	if group.starts && r.T.Points[point].Name == group.Func {
 		return false
 	}
-	return len(g.frames) == 0 || len(g.frames) == 1 && g.first == trace.NoPoint && group.starts && r.T.Points[r.Contexts.list[g.Context].Proc].Name == group.Func
+	return len(g.frames) == 0 || len(g.frames) == 1 && g.first == trace.NoPoint && group.starts &&
+		r.T.Points[r.Contexts.list[g.Context].Proc].Name == group.Func
 }
 
 func (r *Replay) enter(g *G, now trace.Time, point trace.PointID) {
@@ -210,7 +212,8 @@ func (r *Replay) create(e *trace.Event) {
 	}
 	by := r.g(e.By)
 	r.ran[e.Thread] = true // who starts a goroutine is one, or this one runs already
-	*g = G{ID: e.G, Slot: e.Slot, Proc: -1, Repaired: e.Cause == trace.ByRepair, real: e.To, since: e.Time, thread: e.Thread, Labels: NoSpan, first: trace.NoPoint, frames: g.frames[:0], Held: g.Held[:0]}
+	*g = G{ID: e.G, Slot: e.Slot, Proc: -1, Repaired: e.Cause == trace.ByRepair, real: e.To, since: e.Time,
+		thread: e.Thread, Labels: NoSpan, first: trace.NoPoint, frames: g.frames[:0], Held: g.Held[:0]}
 	if by != nil {
 		g.Labels = by.Labels
 	}
@@ -291,7 +294,8 @@ func (r *Replay) change(e *trace.Event) {
 	}
 }
 
-// Ran reports whether a thread has run a goroutine so far. The runtime's monitor, for one, never does.
+// Ran reports whether a thread has run a goroutine so far. The runtime's monitor, for one, never
+// does.
 func (r *Replay) Ran(th trace.ThreadID) bool { return r.ran[th] }
 
 // turn changes a goroutine's state.

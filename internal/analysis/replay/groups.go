@@ -52,7 +52,8 @@ type Group struct {
 	stacks map[trace.StackID]bool
 }
 
-// Probed is the procedure that a group's goroutines start with, NoPoint if it has no probes. There may be no event of it: it may only have been counted.
+// Probed is the procedure that a group's goroutines start with, NoPoint if it has no probes. There
+// may be no event of it: it may only have been counted.
 func (gr *Groups) Probed(id GroupID) trace.PointID {
 	if p, ok := gr.procs[gr.Group(id).Func]; ok {
 		return p
@@ -60,11 +61,12 @@ func (gr *Groups) Probed(id GroupID) trace.PointID {
 	return trace.NoPoint
 }
 
-// mostFirst is how many procedures a group may enter first until nobody asks for which it was started.
+// mostFirst is how many procedures a group may enter first until nobody asks for which it was
+// started.
 const mostFirst = 8
 
-// starter is what methods such as those of [sync.WaitGroup] and errgroup start, to call what was passed to them, and what the compiler makes
-// of a go statement whose call has arguments.
+// starter is what methods such as those of [sync.WaitGroup] and errgroup start, to call what was
+// passed to them, and what the compiler makes of a go statement whose call has arguments.
 var starter = regexp.MustCompile(`\.\(\*\w+(\[\.\.\.\])?\)\.(Try)?Go\.func[0-9.]+$|\.gowrap[0-9]+$`)
 
 // Origin is what goroutines of a group are called, and where that is in the source.
@@ -74,8 +76,9 @@ type Origin struct {
 	Line int
 }
 
-// Origin returns what a group's goroutines are called: by the name that they gave themselves, or by the procedure for
-// which they were started, which is Func unless that is a method's that starts goroutines for others.
+// Origin returns what a group's goroutines are called: by the name that they gave themselves, or by
+// the procedure for which they were started, which is Func unless that is a method's that starts
+// goroutines for others.
 func (gr *Groups) Origin(id GroupID) Origin {
 	g := &gr.list[id]
 	o := Origin{Name: g.Func}
@@ -133,17 +136,19 @@ func (g *Group) waits(number trace.StackID, stack trace.Stack) {
 		if stack[i].Function != starts {
 			continue
 		}
-		if f := stack[i-1]; !slices.ContainsFunc(g.calls, func(o trace.Frame) bool { return o.Function == f.Function }) {
+		if f := stack[i-1]; !slices.ContainsFunc(g.calls,
+			func(o trace.Frame) bool { return o.Function == f.Function }) {
 			g.calls = append(g.calls, f)
 		}
 		return
 	}
 }
 
-// Work returns the procedure for which goroutines of a group were started, if methods start them for others: Func
-// tells nothing then. It is the one that all entered first, and that no stack contradicts. Where some entries have no event, goroutines seem to
-// enter what that one calls; then it is the one that was called as often as there are goroutines. It is NoPoint
-// where Func itself is that procedure, or there is no such one.
+// Work returns the procedure for which goroutines of a group were started, if methods start them
+// for others: Func tells nothing then. It is the one that all entered first, and that no stack
+// contradicts. Where some entries have no event, goroutines seem to enter what that one calls; then
+// it is the one that was called as often as there are goroutines. It is NoPoint where Func itself
+// is that procedure, or there is no such one.
 func (gr *Groups) Work(id GroupID) trace.PointID {
 	g := &gr.list[id]
 	if g.Named || len(g.first) == mostFirst || !g.starts || len(g.calls) > 1 {
@@ -185,7 +190,8 @@ type groupKey struct {
 }
 
 func newGroups(t *trace.Tables) *Groups {
-	gr := &Groups{t: t, base: ProcMember(trace.PointID(len(t.Points))), index: map[groupKey]GroupID{}, names: map[string]GroupID{}, procs: map[string]trace.PointID{}}
+	gr := &Groups{t: t, base: ProcMember(trace.PointID(len(t.Points))), index: map[groupKey]GroupID{},
+		names: map[string]GroupID{}, procs: map[string]trace.PointID{}}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointProc || p.Kind == spec.PointFunc {
 			gr.procs[p.Name] = trace.PointID(i)
@@ -287,14 +293,15 @@ func (r *Replay) rename(e *trace.Event) {
 	r.v.Named(g)
 }
 
-// Peers reports whether two goroutines are of one kind: of one group, and if that is of a method that starts what is passed to it, they do not run
-// different procedures, as far as is known.
+// Peers reports whether two goroutines are of one kind: of one group, and if that is of a method
+// that starts what is passed to it, they do not run different procedures, as far as is known.
 func (r *Replay) Peers(g, h *G) bool {
 	id := r.Contexts.list[g.Context].Group
 	if id != r.Contexts.list[h.Context].Group {
 		return false
 	}
-	return id == NoGroup || !r.Groups.list[id].starts || g.first == h.first || g.first == trace.NoPoint || h.first == trace.NoPoint
+	return id == NoGroup || !r.Groups.list[id].starts || g.first == h.first || g.first == trace.NoPoint ||
+		h.first == trace.NoPoint
 }
 
 // works reports whether a group's goroutines are the collector's workers.

@@ -69,8 +69,8 @@ func (r *Replay) acquire(g *G, now trace.Time, addr trace.Address, point trace.P
 }
 
 // release records that a lock is given back by its holder or by another goroutine, because any
-// goroutine may unlock: then the hold is its holder's. If some operations have no probe, another goroutine
-// is more likely to have taken the lock unseen.
+// goroutine may unlock: then the hold is its holder's. If some operations have no probe, another
+// goroutine is more likely to have taken the lock unseen.
 func (r *Replay) release(g *G, now trace.Time, addr trace.Address, how Release) {
 	if g.lent.Address == addr {
 		g.lent = Held{} // it took it again unseen
@@ -112,9 +112,9 @@ func (r *Replay) release(g *G, now trace.Time, addr trace.Address, how Release) 
 	}
 }
 
-// blink processes a change of a point's level. Who holds its objects from there on is not known, because
-// what they did meanwhile has no event: a hold that ended unseen would otherwise last until the next time that
-// somebody looks.
+// blink processes a change of a point's level. Who holds its objects from there on is not known,
+// because what they did meanwhile has no event: a hold that ended unseen would otherwise last until
+// the next time that somebody looks.
 func (r *Replay) blink(c *trace.LevelChange) {
 	if int(c.Point) >= len(r.T.Points) || r.T.Points[c.Point].Kind != spec.PointSync {
 		return

@@ -41,7 +41,8 @@ type caller struct {
 }
 
 func newNames(t *trace.Tables) *Names {
-	n := &Names{t: t, sites: map[site]trace.PointID{}, places: map[place]string{}, runtime: map[place]bool{}, callers: map[trace.StackID]caller{}, procs: map[string]bool{}, probed: map[string]bool{}}
+	n := &Names{t: t, sites: map[site]trace.PointID{}, places: map[place]string{}, runtime: map[place]bool{},
+		callers: map[trace.StackID]caller{}, procs: map[string]bool{}, probed: map[string]bool{}}
 	n.std = stdOf(t)
 	for i := range t.Points {
 		p := &t.Points[i]
@@ -95,8 +96,9 @@ func (n *Names) of(stack trace.StackID, reason trace.ReasonID, best trace.PointI
 	return what
 }
 
-// mayName reports whether the object of a point can be the one that a goroutine waits for. Addresses are reused: an operation at
-// the address, before the wait or after it, may have been on another object.
+// mayName reports whether the object of a point can be the one that a goroutine waits for.
+// Addresses are reused: an operation at the address, before the wait or after it, may have been on
+// another object.
 func (n *Names) mayName(p trace.PointID, stack trace.StackID, reason trace.ReasonID) bool {
 	pt, what := &n.t.Points[p], n.t.Reason(reason)
 	ofChannel := what == "select" || strings.HasPrefix(what, "chan ")
@@ -120,8 +122,10 @@ func (n *Names) mayName(p trace.PointID, stack trace.StackID, reason trace.Reaso
 	if at := n.site(stack, reason); at != trace.NoPoint && n.ofTimers(at) && !n.t.OfTimer(pt.Name) {
 		return false
 	}
-	if owner := pt.Owner; owner >= 0 && int(owner) < len(n.t.Points) && owner != p && n.t.OfTimer(pt.Name) { // it has the name of the procedure that uses it
-		return slices.ContainsFunc(n.t.Stacks[stack], func(f trace.Frame) bool { return f.Function == n.t.Points[owner].Name })
+	if owner := pt.Owner; owner >= 0 && int(owner) < len(n.t.Points) && owner != p && n.t.OfTimer(pt.Name) {
+		// it has the name of the procedure that uses it
+		return slices.ContainsFunc(n.t.Stacks[stack],
+			func(f trace.Frame) bool { return f.Function == n.t.Points[owner].Name })
 	}
 	return true
 }
@@ -135,7 +139,8 @@ func (n *Names) ofTimers(p trace.PointID) bool {
 	return !slices.ContainsFunc(strings.Split(channels, ", "), func(name string) bool { return !n.t.OfTimer(name) })
 }
 
-// inRuntime is the function of the runtime that waits, where nobody else does: the innermost one that is no operation itself.
+// inRuntime is the function of the runtime that waits, where nobody else does: the innermost one
+// that is no operation itself.
 func (n *Names) inRuntime(stack trace.StackID) (trace.Frame, bool) {
 	if int(stack) >= len(n.t.Stacks) {
 		return trace.Frame{}, false
@@ -179,8 +184,8 @@ func (n *Names) nameOfPlace(stack trace.StackID, reason trace.ReasonID) string {
 	return ""
 }
 
-// nameOfPoint is the name of a point's object. One that all timers have is told apart by the procedure that waits, as the table of
-// points does it where it knows the procedure.
+// nameOfPoint is the name of a point's object. One that all timers have is told apart by the
+// procedure that waits, as the table of points does it where it knows the procedure.
 func (n *Names) nameOfPoint(p trace.PointID, stack trace.StackID) string {
 	pt := &n.t.Points[p]
 	if f, ok := n.Caller(stack); ok && pt.Kind == spec.PointSite && pt.Owner == p && n.t.OfTimer(pt.Name) {
@@ -189,7 +194,8 @@ func (n *Names) nameOfPoint(p trace.PointID, stack trace.StackID) string {
 	return pt.Name
 }
 
-// OfRuntime reports whether a wait is the runtime's own: for the garbage collector, wherever the program is.
+// OfRuntime reports whether a wait is the runtime's own: for the garbage collector, wherever the
+// program is.
 func (n *Names) OfRuntime(stack trace.StackID, reason trace.ReasonID) bool {
 	at := place{stack, reason}
 	own, ok := n.runtime[at]
@@ -200,8 +206,8 @@ func (n *Names) OfRuntime(stack trace.StackID, reason trace.ReasonID) bool {
 	return own
 }
 
-// ofRuntime returns the name of a wait that is the runtime's own, "" if it is none. An allocation may have to
-// wait for the start of a collection, and its procedure has nothing to do with that.
+// ofRuntime returns the name of a wait that is the runtime's own, "" if it is none. An allocation
+// may have to wait for the start of a collection, and its procedure has nothing to do with that.
 func (n *Names) ofRuntime(stack trace.StackID, reason trace.ReasonID) string {
 	r := n.t.Reason(reason)
 	if OfCollector(r) {
@@ -209,7 +215,8 @@ func (n *Names) ofRuntime(stack trace.StackID, reason trace.ReasonID) string {
 	}
 	switch r {
 	case "semacquire": // package sync's semaphores have reasons of their own, but for those of files
-	case "chan receive", "chan send": // the runtime has channels, too: who starts a collection may have to wait for its workers
+	// the runtime has channels, too: who starts a collection may have to wait for its workers
+	case "chan receive", "chan send":
 	default:
 		return ""
 	}
@@ -272,8 +279,9 @@ func (n *Names) callerOf(stack trace.StackID) (trace.Frame, bool) {
 	return trace.Frame{}, false
 }
 
-// Own is the frame of a stack that its user can change: the innermost one in a package with probes that is not a dependency's. If
-// there is none, it is the innermost one in a package with probes, or else that is not the runtime's, or an empty one.
+// Own is the frame of a stack that its user can change: the innermost one in a package with probes
+// that is not a dependency's. If there is none, it is the innermost one in a package with probes,
+// or else that is not the runtime's, or an empty one.
 func (n *Names) Own(stack trace.StackID) trace.Frame {
 	if int(stack) >= len(n.t.Stacks) {
 		return trace.Frame{}
@@ -296,8 +304,8 @@ func (n *Names) Own(stack trace.StackID) trace.Frame {
 	return f
 }
 
-// packageOf is the package in whose text a frame is. A closure of a function that is inlined has the name of where it is inlined:
-// main.f.Keys[...].func1 is in package maps.
+// packageOf is the package in whose text a frame is. A closure of a function that is inlined has
+// the name of where it is inlined: main.f.Keys[...].func1 is in package maps.
 func (n *Names) packageOf(f *trace.Frame) string {
 	if n.std != "" {
 		if file, ok := strings.CutPrefix(f.File, n.std); ok {
@@ -333,7 +341,8 @@ func stdOf(t *trace.Tables) string {
 // OfCollector reports whether a wait is for the garbage collector, wherever it is.
 func OfCollector(reason string) bool {
 	switch reason {
-	case "stopping the world", "wait for GC cycle", "flushing proc caches", "garbage collection", "garbage collection scan", "force gc (idle)",
+	case "stopping the world", "wait for GC cycle", "flushing proc caches", "garbage collection",
+		"garbage collection scan", "force gc (idle)",
 		"preempted": // so that its stack can be scanned
 		return true
 	}
@@ -343,7 +352,8 @@ func OfCollector(reason string) bool {
 // MayWait reports whether an operation may wait.
 func MayWait(op string) bool {
 	switch op {
-	case spec.OpLock, spec.OpRLock, spec.OpWait, spec.OpCondWait, spec.OpOnce, spec.OpSend, spec.OpReceive, spec.OpSelect, spec.OpAcquire:
+	case spec.OpLock, spec.OpRLock, spec.OpWait, spec.OpCondWait, spec.OpOnce, spec.OpSend, spec.OpReceive,
+		spec.OpSelect, spec.OpAcquire:
 		return true
 	}
 	return false

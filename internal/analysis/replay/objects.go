@@ -16,7 +16,9 @@ type Object struct {
 	Partly  bool            // too few operations on it are events, so that they do not determine the holders
 	Known   bool            // it was held once
 	Holders []Holder
-	Same    []trace.PointID // points with different names that were all about the object that is here now; none: as far as is known one name
+	// points with different names that were all about the object that is here now; none: as far as
+	// is known one name
+	Same    []trace.PointID
 	waiting int
 	blinks  bool // its points were not always traced
 	Unseen  bool // some operations on it may have no probe
@@ -72,11 +74,13 @@ type objects struct {
 	unseen    map[string]bool  // locks by name that have operations without a probe
 }
 
-// partlyFrom is the share of operations without events from which on the others do not determine who holds a lock.
+// partlyFrom is the share of operations without events from which on the others do not determine
+// who holds a lock.
 const partlyFrom = 0.01
 
 func newObjects(t *trace.Tables) objects {
-	o := objects{byAddress: map[trace.Address]*Object{}, most: mostAddresses, partly: map[string]bool{}, blinks: map[string]bool{}, blinking: map[*Object]bool{}, unseen: Unseen(t)}
+	o := objects{byAddress: map[trace.Address]*Object{}, most: mostAddresses, partly: map[string]bool{},
+		blinks: map[string]bool{}, blinking: map[*Object]bool{}, unseen: Unseen(t)}
 	hits, degraded := map[string]uint64{}, map[string]uint64{}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointSync && KindOf(p.Op) == KindLock && p.Hits > 0 {
@@ -89,8 +93,8 @@ func newObjects(t *trace.Tables) objects {
 	return o
 }
 
-// Unseen returns the names of the locks on which there are operations without a probe, in packages with
-// probes.
+// Unseen returns the names of the locks on which there are operations without a probe, in packages
+// with probes.
 func Unseen(t *trace.Tables) map[string]bool {
 	unseen := map[string]bool{}
 	for i := range t.Points {
@@ -209,8 +213,8 @@ func (r *Replay) betterName(p, q trace.PointID) bool {
 	return p < q
 }
 
-// NameAt returns the name of the object at an address that a goroutine waits for at a place, as far as it is
-// known now. The object is nil if it is not known.
+// NameAt returns the name of the object at an address that a goroutine waits for at a place, as far
+// as it is known now. The object is nil if it is not known.
 func (r *Replay) NameAt(stack trace.StackID, reason trace.ReasonID, ob *Object) string {
 	if ob == nil {
 		return r.Names.of(stack, reason, trace.NoPoint)

@@ -40,9 +40,9 @@ func newPaths(t *trace.Tables) paths {
 	return p
 }
 
-// Found returns the context in which a sampler found a goroutine, and whether a probe ran there. If the path
-// disagrees with the events, a procedure was just being entered or left, and the result is the context known
-// from events.
+// Found returns the context in which a sampler found a goroutine, and whether a probe ran there. If
+// the path disagrees with the events, a procedure was just being entered or left, and the result is
+// the context known from events.
 func (r *Replay) Found(g *G, s trace.Sampled) (at ContextID, probe bool) {
 	w := r.follow(g, s.Path)
 	if w.told != g.Context {

@@ -12,7 +12,8 @@ type Options struct {
 	// VirtualProcs is the number of processors of a program whose processors are tokens; 0 means
 	// that it uses real ones. See virtual.go.
 	VirtualProcs int
-	// Price is what an event cost the goroutine that made it, in ns: it pays in its next segments. nil: nobody asks.
+	// Price is what an event cost the goroutine that made it, in ns: it pays in its next segments.
+	// nil: nobody asks.
 	Price func(*trace.Event) float64
 	// After is called behind each event; nil: nobody asks.
 	After func(*trace.Event)
@@ -105,15 +106,17 @@ func (r *Replay) Run(v Visitor) (trace.Losses, error) {
 	return losses, nil
 }
 
-// Busy is how many processors of the scheduler have goroutines that do not spin. Some may be on threads
-// without a processor of the machine, see [G.Keeps]: then the others have the run to themselves no more than if
-// these worked. So normalized processor time is the same on a busy machine, and what that takes has a share of its own.
+// Busy is how many processors of the scheduler have goroutines that do not spin. Some may be on
+// threads without a processor of the machine, see [G.Keeps]: then the others have the run to
+// themselves no more than if these worked. So normalized processor time is the same on a busy
+// machine, and what that takes has a share of its own.
 func (r *Replay) Busy() int { return len(r.running) }
 
 // Goroutines returns the live goroutines, and ended ones whose slot has not been reused.
 func (r *Replay) Goroutines() []*G { return r.gs }
 
-// MostProcs is the GOMAXPROCS that was in force for most of the time until then, the larger one of two: a program may set it when it starts.
+// MostProcs is the GOMAXPROCS that was in force for most of the time until then, the larger one of
+// two: a program may set it when it starts.
 func (r *Replay) MostProcs(end trace.Time) (most int) {
 	lasted := r.procsUntil(end)
 	for n, t := range lasted {
@@ -191,7 +194,8 @@ func (r *Replay) event(e *trace.Event) {
 	}
 }
 
-// pay adds an event's price to what the goroutine owes that made it: who wakes or creates another one makes that one's event.
+// pay adds an event's price to what the goroutine owes that made it: who wakes or creates another
+// one makes that one's event.
 func (r *Replay) pay(e *trace.Event) {
 	slot := e.Slot
 	if e.Kind == trace.Create || e.Kind == trace.Change && e.From == trace.Waiting {

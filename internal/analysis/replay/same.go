@@ -13,14 +13,16 @@ import (
 // reused. But who waits for an object and who ends that wait by an operation on the same address
 // are at one object. So their names are joined, for this address.
 
-// woke is a wait that a goroutine has ended, until its next operation or wait shows by which name it knows the object.
+// woke is a wait that a goroutine has ended, until its next operation or wait shows by which name
+// it knows the object.
 type woke struct {
 	object trace.Address
 	at     trace.PointID // of the wait
 }
 
-// joinWaker joins the name that the place of a wait gives its object with that which the waker has for it. An operation on
-// the address since the wait began was on the same object. Otherwise the operation's event is behind it.
+// joinWaker joins the name that the place of a wait gives its object with that which the waker has
+// for it. An operation on the address since the wait began was on the same object. Otherwise the
+// operation's event is behind it.
 func (r *Replay) joinWaker(by *G, w *Wait) {
 	at := r.Names.site(w.Stack, w.Reason)
 	if at == trace.NoPoint {
@@ -44,7 +46,8 @@ func (r *Replay) joinWoken(g *G, object trace.Address, at trace.PointID) {
 // join notes that two points were about the object that is at an address.
 func (r *Replay) join(ob *Object, p, q trace.PointID) {
 	n := r.Names
-	if n.t.Points[p].Name == n.t.Points[q].Name || KindOf(n.t.Points[p].Op) != KindOf(n.t.Points[q].Op) || !n.one(p) || !n.one(q) {
+	if n.t.Points[p].Name == n.t.Points[q].Name || KindOf(n.t.Points[p].Op) != KindOf(n.t.Points[q].Op) || !n.one(p) ||
+		!n.one(q) {
 		return
 	}
 	for _, point := range []trace.PointID{p, q} {
@@ -65,7 +68,8 @@ func (n *Names) Among(points []trace.PointID, p trace.PointID) bool {
 	return slices.ContainsFunc(points, func(q trace.PointID) bool { return n.t.Points[q].Name == n.t.Points[p].Name })
 }
 
-// declared returns the point with the name of the variable that an object was declared as, rather than of a place where it is used.
+// declared returns the point with the name of the variable that an object was declared as, rather
+// than of a place where it is used.
 func (n *Names) declared(points []trace.PointID) trace.PointID {
 	return slices.MinFunc(points, func(p, q trace.PointID) int {
 		if a, b := n.distance(p), n.distance(q); a != b {
@@ -75,8 +79,8 @@ func (n *Names) declared(points []trace.PointID) trace.PointID {
 	})
 }
 
-// distance is how far a point's name may be from the declaration of its object: a variable of a package or of a function, a
-// field, an element, a parameter or interface.
+// distance is how far a point's name may be from the declaration of its object: a variable of a
+// package or of a function, a field, an element, a parameter or interface.
 func (n *Names) distance(p trace.PointID) int {
 	pt := &n.t.Points[p]
 	owner := pt.Name[:max(0, strings.LastIndexByte(pt.Name, '.'))]
@@ -101,8 +105,8 @@ func (n *Names) site(stack trace.StackID, reason trace.ReasonID) trace.PointID {
 	return trace.NoPoint
 }
 
-// waitsFor reports whether a wait for a reason may be that of an operation. Something else on its line may wait, too: an
-// allocation for the collector.
+// waitsFor reports whether a wait for a reason may be that of an operation. Something else on its
+// line may wait, too: an allocation for the collector.
 func waitsFor(reason, op string) bool {
 	switch {
 	case strings.HasPrefix(reason, "chan "), strings.HasPrefix(reason, "select"):

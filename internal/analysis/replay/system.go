@@ -26,7 +26,8 @@ func withSystem(t *trace.Tables) (*trace.Tables, System) {
 	n := trace.PointID(len(t.Points))
 	own.Points = slices.Clip(t.Points)
 	for i, name := range []string{GCWorker, GCAssist, StopTheW, Probes, OffCPU} {
-		own.Points = append(own.Points, trace.Point{Kind: spec.PointProc, Name: name, Owner: n + trace.PointID(i), Representative: n + trace.PointID(i), Loop: trace.NoPoint})
+		own.Points = append(own.Points, trace.Point{Kind: spec.PointProc, Name: name, Owner: n + trace.PointID(i),
+			Representative: n + trace.PointID(i), Loop: trace.NoPoint})
 	}
 	return &own, System{n, n + 1, n + 2, n + 3, n + 4}
 }
@@ -34,8 +35,8 @@ func withSystem(t *trace.Tables) (*trace.Tables, System) {
 // IsSystem reports whether a procedure is one that is not in the source.
 func (r *Replay) IsSystem(p trace.PointID) bool { return p >= r.System.Worker }
 
-// Outside returns the context of a group's goroutines in one of these procedures that is not a part of the program's
-// paths, below a root of its own.
+// Outside returns the context of a group's goroutines in one of these procedures that is not a part
+// of the program's paths, below a root of its own.
 func (r *Replay) Outside(p trace.PointID, root Root, group GroupID) ContextID {
 	set := r.Sets.With(r.Sets.With(0, RootMember(root)), r.Groups.Member(group))
 	return r.Find(Context{Set: r.Sets.With(set, ProcMember(p)), Proc: p, Inner: p, Loop: trace.NoPoint, Group: group})
@@ -43,7 +44,8 @@ func (r *Replay) Outside(p trace.PointID, root Root, group GroupID) ContextID {
 
 // Aside returns the context of one of these procedures on behalf of nobody: no goroutine does it.
 func (r *Replay) Aside(p trace.PointID) ContextID {
-	return r.Find(Context{Set: r.Sets.With(r.Sets.With(0, RootMember(RootOther)), ProcMember(p)), Proc: p, Inner: p, Loop: trace.NoPoint, Group: NoGroup})
+	return r.Find(Context{Set: r.Sets.With(r.Sets.With(0, RootMember(RootOther)), ProcMember(p)), Proc: p, Inner: p,
+		Loop: trace.NoPoint, Group: NoGroup})
 }
 
 func (r *Replay) enterSystem(g *G, now trace.Time, p trace.PointID) {

@@ -49,7 +49,8 @@ func (r *Replay) virtualRegion(g *G, now trace.Time, name string, d int) {
 // which it has one.
 func (g *G) token() bool { return g.virtual.run+g.virtual.ready > 0 }
 
-// HasToken reports whether a goroutine has a token, or waits for one. What it operates on meanwhile stands for a processor.
+// HasToken reports whether a goroutine has a token, or waits for one. What it operates on meanwhile
+// stands for a processor.
 func (g *G) HasToken() bool { return g.token() }
 
 // Virtual reports whether the program's processors are tokens.

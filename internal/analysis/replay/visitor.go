@@ -13,14 +13,15 @@ type Visitor interface {
 	// Segment is called for a stretch of a goroutine's time in which it was in the state
 	// [G.State] and the context [G.Where], held [G.Held], and [Replay.Busy] processors were busy.
 	Segment(g *G, from, to trace.Time)
-	// Turn is called before a goroutine changes to a state, in which it keeps a processor or does not, see [G.Keeps]. The
-	// segments up to now have been shown, and if the number of those that do changes, those of
-	// all of them.
+	// Turn is called before a goroutine changes to a state, in which it keeps a processor or does
+	// not, see [G.Keeps]. The segments up to now have been shown, and if the number of those that
+	// do changes, those of all of them.
 	Turn(g *G, now trace.Time, to trace.State, keeps bool)
 	// Enter is called when a goroutine has entered a procedure or loop, of the program's or of
 	// the system's.
 	Enter(g *G, point trace.PointID, now trace.Time)
-	// Outside is called when a goroutine has left the last procedure or loop that it had entered itself.
+	// Outside is called when a goroutine has left the last procedure or loop that it had entered
+	// itself.
 	Outside(g *G, now trace.Time)
 	// Region is called when a goroutine has begun a region, or ended one that it entered at
 	// since.
@@ -47,10 +48,11 @@ type Visitor interface {
 	Forget()
 	// Sample is called for a goroutine that a sampler saw, nil if it saw none.
 	Sample(g *G, s trace.Sampled)
-	// Off is called when a goroutine's thread has a processor again that the operating system had taken, when the scheduler takes
-	// that for another thread, and at the end of the trace.
+	// Off is called when a goroutine's thread has a processor again that the operating system had
+	// taken, when the scheduler takes that for another thread, and at the end of the trace.
 	Off(g *G, why trace.OffReason, from, to trace.Time)
-	// Other are events that the replay does not interpret: Trips, Searched, Alloc, Channel, Semaphore, Timer, Fired, Task and Mark.
+	// Other are events that the replay does not interpret: Trips, Searched, Alloc, Channel,
+	// Semaphore, Timer, Fired, Task and Mark.
 	Other(g *G, e *trace.Event)
 }
 

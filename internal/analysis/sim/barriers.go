@@ -43,7 +43,9 @@ func newBarriers(p *steps.Program, exit Exit) *barriers {
 		return nil
 	}
 	n := len(p.Crossings)
-	b := &barriers{at: map[steps.StepID]int32{}, takes: map[steps.StepID]int32{}, gives: map[steps.StepID]int32{}, came: make([][]arrival, n), waits: slices.Repeat([]steps.G{steps.NoG}, n), left: make([]int, n), crossings: p.Crossings}
+	b := &barriers{at: map[steps.StepID]int32{}, takes: map[steps.StepID]int32{}, gives: map[steps.StepID]int32{},
+		came: make([][]arrival, n), waits: slices.Repeat([]steps.G{steps.NoG}, n), left: make([]int, n),
+		crossings: p.Crossings}
 	for i, c := range p.Crossings {
 		b.at[c.At] = int32(i)
 		for k := range c.Takes {
@@ -53,7 +55,8 @@ func newBarriers(p *steps.Program, exit Exit) *barriers {
 	return b
 }
 
-// crosses lets a goroutine wait in a step until all have come whose waits it ends then, and reports whether it goes on. Who comes last lets it go.
+// crosses lets a goroutine wait in a step until all have come whose waits it ends then, and reports
+// whether it goes on. Who comes last lets it go.
 func (s *simulation) crosses(g steps.G, id steps.StepID) bool {
 	b := s.barriers
 	if i, ok := b.at[id]; ok && len(b.came[i]) < len(b.crossings[i].Takes) {
@@ -83,7 +86,8 @@ func (s *simulation) crosses(g steps.G, id steps.StepID) bool {
 	return true
 }
 
-// leaves returns the token that is given in a step, in the order in which goroutines leave a barrier.
+// leaves returns the token that is given in a step, in the order in which goroutines leave a
+// barrier.
 func (s *simulation) leaves(id steps.StepID, step *steps.Step) steps.Token {
 	b := s.barriers
 	if b == nil || s.o.Exit == ExitRecorded {

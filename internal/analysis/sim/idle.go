@@ -6,10 +6,13 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// A goroutine that waits for a timer, or for something else that may come first, goes on when that has come: see [steps.Idle]. How many ticks a helper
-// has follows from how long the run is, and not the other way round. So when a tick comes is no length: had all before been shorter, what was going on then would have
-// been further. What is behind the tick follows that: a piece of the work that was going on ends with the tick. Where nobody works the tick began with the last event before, and where
-// somebody waits for what the helper does with it, as for a token of a rate limiter, with that wait.
+// A goroutine that waits for a timer, or for something else that may come first, goes on when that
+// has come: see [steps.Idle]. How many ticks a helper has follows from how long the run is, and not
+// the other way round. So when a tick comes is no length: had all before been shorter, what was
+// going on then would have been further. What is behind the tick follows that: a piece of the work
+// that was going on ends with the tick. Where nobody works the tick began with the last event
+// before, and where somebody waits for what the helper does with it, as for a token of a rate
+// limiter, with that wait.
 
 // idlers are goroutines in such waits, by what ends them.
 type idlers struct {
@@ -44,15 +47,16 @@ func (s *simulation) came(step *steps.Step) bool {
 	return o.closed || o.sent > o.got
 }
 
-// held lets a tick come behind which a helper gave a lock back for which somebody waits now. It had it in the recorded run when that one came: what everybody did
-// before has been done.
+// held lets a tick come behind which a helper gave a lock back for which somebody waits now. It had
+// it in the recorded run when that one came: what everybody did before has been done.
 func (s *simulation) held(token steps.Token) {
 	t, ok := s.p.Held[token]
 	if !ok {
 		return
 	}
 	x := &s.gs[t.G]
-	if x.due = max(x.due, t.Step); x.step <= t.Step && slices.ContainsFunc(s.delays, func(e entry) bool { return e.who.g() == t.G }) {
+	if x.due = max(x.due, t.Step); x.step <= t.Step &&
+		slices.ContainsFunc(s.delays, func(e entry) bool { return e.who.g() == t.G }) {
 		if _, idle := s.p.Idle[x.step]; idle {
 			s.stopsIdling(t.G)
 		}
@@ -86,7 +90,8 @@ func (s *simulation) mayEnd(g steps.G) {
 	}
 }
 
-// hurries lets a goroutine go on with what came before a timer. What it would have done with that it leaves out, if it ends then.
+// hurries lets a goroutine go on with what came before a timer. What it would have done with that
+// it leaves out, if it ends then.
 func (s *simulation) hurries(g steps.G, i steps.Idle) {
 	if i.Ends {
 		s.gs[g].hurries = i.Next
@@ -145,7 +150,8 @@ func (s *simulation) stopsIdling(g steps.G) {
 	s.wake(g)
 }
 
-// ticks makes the end of a wait for a timer something that began with the event before, if it is no length.
+// ticks makes the end of a wait for a timer something that began with the event before, if it is no
+// length.
 func (s *simulation) ticks(delay *entry) {
 	if s.idlers == nil || delay.who.isProcessor() {
 		return
@@ -178,7 +184,8 @@ func (s *simulation) ticks(delay *entry) {
 // mostBehindTick is how many steps behind a tick are looked at.
 const mostBehindTick = 32
 
-// waitsForTick is a goroutine that waits for what a helper does behind a tick, other than for a lock; -1: none does.
+// waitsForTick is a goroutine that waits for what a helper does behind a tick, other than for a
+// lock; -1: none does.
 func (s *simulation) waitsForTick(id steps.StepID) steps.G {
 	for n := 0; id != 0 && n < mostBehindTick; n++ {
 		step := s.p.Step(id)
@@ -189,7 +196,8 @@ func (s *simulation) waitsForTick(id steps.StepID) steps.G {
 			if queue := s.objects[step.Obj].queue; step.Op == steps.Send && len(queue) > 0 {
 				return queue[0].g
 			}
-		} else if _, lock := s.p.Held[step.Token()]; step.Kind == steps.Give && !lock && s.tokens[step.Token()].waited() {
+		} else if _, lock := s.p.Held[step.Token()]; step.Kind == steps.Give && !lock &&
+			s.tokens[step.Token()].waited() {
 			return s.tokens[step.Token()].waiter()
 		}
 		id = step.Next
@@ -197,11 +205,13 @@ func (s *simulation) waitsForTick(id steps.StepID) steps.G {
 	return -1
 }
 
-// goingOn is the work that ends next of a goroutine of the program's that has no such waits; -1: there is none.
+// goingOn is the work that ends next of a goroutine of the program's that has no such waits; -1:
+// there is none.
 func (s *simulation) goingOn() int {
 	first := -1
 	for i := range s.work {
-		if g := s.work[i].who.g(); !s.gs[g].spins && !s.gs[g].helps && !s.p.Gs[g].System && (first < 0 || s.work.less(i, first)) {
+		if g := s.work[i].who.g(); !s.gs[g].spins && !s.gs[g].helps && !s.p.Gs[g].System &&
+			(first < 0 || s.work.less(i, first)) {
 			first = i
 		}
 	}

@@ -18,7 +18,8 @@ func (p program) helps(kind steps.Kind) (list []steps.StepID) {
 	return list
 }
 
-// A helper that does something with every tick until it is told to end has as many ticks as the run has time for. What is worth something is the work of who tells it.
+// A helper that does something with every tick until it is told to end has as many ticks as the run
+// has time for. What is worth something is the work of who tells it.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -31,7 +32,8 @@ func TestIdle(t *testing.T) {
 	} {
 		p := write(
 			[]op{do("main", 12), c.stop, take(2)},
-			[]op{sleep(4), do("helper", 1), sleep(4), do("helper", 1), sleep(4), do("helper", 50), sleep(4), do("helper", 1), c.wait, give(2)},
+			[]op{sleep(4), do("helper", 1), sleep(4), do("helper", 1), sleep(4), do("helper", 50), sleep(4),
+				do("helper", 1), c.wait, give(2)},
 		)
 		p.Tokens, p.Last = 3, 0
 		next := p.helps(steps.Take)
@@ -48,14 +50,17 @@ func TestIdle(t *testing.T) {
 		}
 		for _, policy := range sim.Policies {
 			run := p.run(2, policy)
-			if math.Abs(run.t-c.until) > 1e-6 || math.Abs(run.weights["main"]-12) > 1e-6 || math.Abs(run.weights["delay"]) > 1e-6 {
-				t.Errorf("%s, %s: it takes %v, with weights %v; expected 12, which is all the main goroutine's", name, policy, run.t, run.weights)
+			if math.Abs(run.t-c.until) > 1e-6 || math.Abs(run.weights["main"]-12) > 1e-6 ||
+				math.Abs(run.weights["delay"]) > 1e-6 {
+				t.Errorf("%s, %s: it takes %v, with weights %v; expected 12, which is all the main goroutine's", name,
+					policy, run.t, run.weights)
 			}
 		}
 	}
 }
 
-// Who waits for jobs and for a timer goes on with the first job, and does what the timer was for, too. A timer for which others wait, and nobody works, is a length.
+// Who waits for jobs and for a timer goes on with the first job, and does what the timer was for,
+// too. A timer for which others wait, and nobody works, is a length.
 func TestIdleBetweenJobs(t *testing.T) {
 	t.Parallel()
 	p := write(
@@ -76,13 +81,15 @@ func TestIdleBetweenJobs(t *testing.T) {
 	p.Tokens, p.Last = 3, 0
 	p.Idle = map[steps.StepID]steps.Idle{p.helps(steps.Delay)[0]: {Next: p.helps(steps.Take)[0], Ends: true}}
 	for _, policy := range sim.Policies {
-		if run := p.run(2, policy); run.t != 55 || run.weights["delay"] != 30 || run.weights["main"] != 20 || run.weights["flush"] != 5 {
+		if run := p.run(2, policy); run.t != 55 || run.weights["delay"] != 30 || run.weights["main"] != 20 ||
+			run.weights["flush"] != 5 {
 			t.Errorf("%s: it takes %v, with weights %v; expected 55, of which the goroutine that waits for the timer works 20 and waits 30 for that", policy, run.t, run.weights)
 		}
 	}
 }
 
-// Who waits for what a helper does with a tick, as for a token of a rate limiter, waits for the tick, whoever works meanwhile.
+// Who waits for what a helper does with a tick, as for a token of a rate limiter, waits for the
+// tick, whoever works meanwhile.
 func TestRateLimiter(t *testing.T) {
 	t.Parallel()
 	p := write(
@@ -97,7 +104,8 @@ func TestRateLimiter(t *testing.T) {
 	}
 	for _, policy := range sim.Policies {
 		if run := p.run(3, policy); run.t != 90 || run.weights["delay"] != 60 || run.weights["main"] != 30 {
-			t.Errorf("%s: it takes %v, with weights %v; expected 90, of which 60 are waits for tokens", policy, run.t, run.weights)
+			t.Errorf("%s: it takes %v, with weights %v; expected 90, of which 60 are waits for tokens", policy, run.t,
+				run.weights)
 		}
 	}
 }
@@ -114,7 +122,8 @@ func TestHeldBehindTick(t *testing.T) {
 	p.Idle = map[steps.StepID]steps.Idle{tick: {Next: p.helps(steps.Take)[0], Ends: true}}
 	p.Held = map[steps.Token]steps.Tick{1: {G: 1, Step: tick}}
 	for _, policy := range sim.Policies {
-		if run := p.run(2, policy); run.t != 25 || run.weights["delay"] != 0 || run.weights["main"] != 20 || run.weights["helper"] != 5 {
+		if run := p.run(2, policy); run.t != 25 || run.weights["delay"] != 0 || run.weights["main"] != 20 ||
+			run.weights["helper"] != 5 {
 			t.Errorf("%s: it takes %v, with weights %v; expected 25", policy, run.t, run.weights)
 		}
 	}

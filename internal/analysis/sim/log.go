@@ -11,8 +11,9 @@ const Grain = 16
 
 const mostStamp = 1 << 61 // files may say that a run took years
 
-// Log is what a computed run did: who ran when, on which processor, and who made whom ready. Stamps are times in parts of a nanosecond, see
-// [Grain]; no two things have the same one, so that they tell the order too. Sharing has no log, because its goroutines have parts of processors.
+// Log is what a computed run did: who ran when, on which processor, and who made whom ready. Stamps
+// are times in parts of a nanosecond, see [Grain]; no two things have the same one, so that they
+// tell the order too. Sharing has no log, because its goroutines have parts of processors.
 type Log struct {
 	Done []uint64       // by step: when its goroutine came to what ends it; 0: never
 	Next []steps.StepID // by step
@@ -90,7 +91,8 @@ func newRecorder(s *simulation) *recorder {
 	for i := range l.Gs {
 		l.Gs[i].First = s.p.Gs[i].First
 	}
-	return &recorder{Log: l, s: s, hand: -1, gs: make([]recorded, len(s.p.Gs)), procs: make([]bool, min(int(s.procs), len(s.p.Gs)+1))}
+	return &recorder{Log: l, s: s, hand: -1, gs: make([]recorded, len(s.p.Gs)),
+		procs: make([]bool, min(int(s.procs), len(s.p.Gs)+1))}
 }
 
 // stamp is the time, later than all before.
@@ -169,7 +171,8 @@ func (r *recorder) runs(g steps.G) {
 	x.seq++
 	x.state, x.first = running, 0
 	l := &r.Gs[g]
-	l.Stays = append(l.Stays, Stay{Ready: x.ready, From: r.stamp(), By: x.by, Woken: x.woken, Seq: x.seq, Proc: int16(proc)})
+	l.Stays = append(l.Stays, Stay{Ready: x.ready, From: r.stamp(), By: x.by, Woken: x.woken, Seq: x.seq,
+		Proc: int16(proc)})
 }
 
 // left notes that a goroutine leaves its processor, within its step or behind it.
@@ -187,7 +190,8 @@ func (r *recorder) left(g steps.G, within bool) {
 		x.state = runnable
 	}
 	x.call = step.Kind == steps.Delay && step.Cause() == steps.Call
-	if begins := n == 0 && step.Kind == steps.Delay && !x.call; !within && x.first == at && r.s.length(at) == 0 && (begins || step.Kind == steps.Ready) {
+	if begins := n == 0 && step.Kind == steps.Delay && !x.call; !within && x.first == at && r.s.length(at) == 0 &&
+		(begins || step.Kind == steps.Ready) {
 		l.Stays, x.seq = l.Stays[:n], x.seq-1 // it did nothing: it goes on to wait
 		l.Waits = l.Waits || begins
 		return

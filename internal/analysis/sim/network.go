@@ -23,8 +23,8 @@ func (s *simulation) give(token steps.Token) {
 	}
 }
 
-// comes is how long what is written takes to come, in ns, from when it begins to be: the paper's communication time, and what the system does with it
-// (Sarukkai and Malony 1993, section 4.1).
+// comes is how long what is written takes to come, in ns, from when it begins to be: the paper's
+// communication time, and what the system does with it (Sarukkai and Malony 1993, section 4.1).
 func (s *simulation) comes(id steps.StepID) float64 {
 	if s.o.HandOver != nil {
 		return s.o.HandOver(id, -1)
@@ -32,7 +32,8 @@ func (s *simulation) comes(id steps.StepID) float64 {
 	return float64(s.p.Step(id).Transit())
 }
 
-// reads lets a goroutine wait for what has been written but has not come, and reports whether it has.
+// reads lets a goroutine wait for what has been written but has not come, and reports whether it
+// has.
 func (s *simulation) reads(g steps.G, step *steps.Step) bool {
 	rest := s.wrote[step.Token()-s.p.FirstWrite] + s.comes(s.gs[g].step) - s.t.at
 	if rest <= 0 {

@@ -160,7 +160,8 @@ func (s *simulation) ordered(o *object, step *steps.Step) {
 	o.at[op] = step.At
 }
 
-// grant gives a lock to those who are first in its queue: one who writes, or all up to the next who does. me goes on by itself.
+// grant gives a lock to those who are first in its queue: one who writes, or all up to the next who
+// does. me goes on by itself.
 func (s *simulation) grant(o *object, me steps.G) {
 	for len(o.queue) > 0 && !o.writer {
 		w := o.queue[0]
@@ -181,7 +182,8 @@ func (s *simulation) grant(o *object, me steps.G) {
 	}
 }
 
-// acquire gives parts of a semaphore to those who are first in its queue, as long as there is enough. me goes on by itself.
+// acquire gives parts of a semaphore to those who are first in its queue, as long as there is
+// enough. me goes on by itself.
 func (s *simulation) acquire(o *object, me steps.G) {
 	for len(o.queue) > 0 {
 		w := o.queue[0]

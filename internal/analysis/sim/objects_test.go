@@ -8,7 +8,8 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// TestSemaphore: who wants much is not overtaken by who wants little. Of a size of 3 the first takes 2, the second waits for 2, and the third for 1 behind it.
+// TestSemaphore: who wants much is not overtaken by who wants little. Of a size of 3 the first
+// takes 2, the second waits for 2, and the third for 1 behind it.
 func TestSemaphore(t *testing.T) {
 	t.Parallel()
 	take := func(op steps.Op, n int64) op {
@@ -26,15 +27,18 @@ func TestSemaphore(t *testing.T) {
 		}
 	}
 	all := map[steps.ObjectID]bool{1: true}
-	if r := sim.Simulate(p.Program, sim.Options{Procs: 3, Policy: sim.Sharing, Change: sim.Change{Capped: all, Cap: 5}}); !near(r.T, 10) {
+	if r := sim.Simulate(p.Program, sim.Options{Procs: 3, Policy: sim.Sharing,
+		Change: sim.Change{Capped: all, Cap: 5}}); !near(r.T, 10) {
 		t.Errorf("with a size of 5 it takes %v, expected 10", r.T)
 	}
-	if r := sim.Simulate(p.Program, sim.Options{Procs: 3, Policy: sim.Sharing, Change: sim.Change{Capped: all, Cap: 2}}); !near(r.T, 25) {
+	if r := sim.Simulate(p.Program, sim.Options{Procs: 3, Policy: sim.Sharing,
+		Change: sim.Change{Capped: all, Cap: 2}}); !near(r.T, 25) {
 		t.Errorf("with a size of 2 it takes %v, expected 25", r.T)
 	}
 }
 
-// TestTicks: a ticker's values come when they came, whatever was done in between, and one that came meanwhile is there at once.
+// TestTicks: a ticker's values come when they came, whatever was done in between, and one that came
+// meanwhile is there at once.
 func TestTicks(t *testing.T) {
 	t.Parallel()
 	var ops []op
@@ -49,7 +53,8 @@ func TestTicks(t *testing.T) {
 	}
 	for scale, want := range map[float64]float64{1: 53, 0: 50, 5: 10 + 5*15} {
 		for _, policy := range sim.Policies {
-			r := sim.Simulate(p.Program, sim.Options{Procs: 1, Policy: policy, Times: sim.Times{Length: func(id steps.StepID) float64 { return scale * float64(p.Step(id).Work) }}})
+			r := sim.Simulate(p.Program, sim.Options{Procs: 1, Policy: policy,
+				Times: sim.Times{Length: func(id steps.StepID) float64 { return scale * float64(p.Step(id).Work) }}})
 			if !near(r.T, want) {
 				t.Errorf("%s, work %v times as long: it takes %v, expected %v", policy, scale, r.T, want)
 			}
@@ -57,8 +62,9 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestHandsOver: under Go's scheduler who gives a lock back to one that has waited for more than a millisecond gives it the processor, too. On one
-// processor that one's sleep under the lock is then beside the first one's work.
+// TestHandsOver: under Go's scheduler who gives a lock back to one that has waited for more than a
+// millisecond gives it the processor, too. On one processor that one's sleep under the lock is then
+// beside the first one's work.
 func TestHandsOver(t *testing.T) {
 	t.Parallel()
 	const ms = 1_000_000
@@ -69,8 +75,8 @@ func TestHandsOver(t *testing.T) {
 	}
 }
 
-// Two senders come to a channel without a buffer at 10 and 12, and values are received at 20 and 30: who came first is served first, or last
-// (Sarukkai and Malony 1993, section 4.2).
+// Two senders come to a channel without a buffer at 10 and 12, and values are received at 20 and
+// 30: who came first is served first, or last (Sarukkai and Malony 1993, section 4.2).
 func TestP4(t *testing.T) {
 	t.Parallel()
 	p := writeWith(map[string]int{"c": 0},
@@ -80,12 +86,14 @@ func TestP4(t *testing.T) {
 	for lifo, want := range map[bool]float64{false: 120, true: 130} {
 		r := sim.Simulate(p.Program, sim.Options{Procs: 3, Policy: sim.List, LIFO: lifo})
 		if r.T != want {
-			t.Errorf("last one first %t: the run took %v, expected %v: the first sender goes on at 20 or 30", lifo, r.T, want)
+			t.Errorf("last one first %t: the run took %v, expected %v: the first sender goes on at 20 or 30", lifo, r.T,
+				want)
 		}
 	}
 }
 
-// barrier makes a program's first operation on a lock that of the goroutine that ends the others' waits at a barrier.
+// barrier makes a program's first operation on a lock that of the goroutine that ends the others'
+// waits at a barrier.
 func (p program) barrier() {
 	x := steps.Crossing{}
 	for id := range steps.StepID(p.Steps.Len()) {
@@ -105,9 +113,11 @@ func (p program) barrier() {
 func take(token steps.Token) op { return op{step: steps.Takes(token)} }
 func give(token steps.Token) op { return op{step: steps.Gives(token)} }
 
-// TestP1: with events three goroutines come to a barrier at 120, 160 and 170, and without at 100, 150 and 90. So another one is last. They leave one every 5 from then on, and the
-// run takes 165 and not 195 (Sarukkai and Malony 1993, section 3.2). The first to leave is the third one, and not the second as in the paper, because it ended the
-// others' waits in the recorded run, and does so here.
+// TestP1: with events three goroutines come to a barrier at 120, 160 and 170, and without at 100,
+// 150 and 90. So another one is last. They leave one every 5 from then on, and the run takes 165
+// and not 195 (Sarukkai and Malony 1993, section 3.2). The first to leave is the third one, and not
+// the second as in the paper, because it ended the others' waits in the recorded run, and does so
+// here.
 func TestP1(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -117,7 +127,8 @@ func TestP1(t *testing.T) {
 		p := write(
 			[]op{do("p1", 100), take(1), do("more", c.behind[0])},
 			[]op{do("p2", 150), take(2), do("more", c.behind[1])},
-			[]op{do("p3", 90), operate(steps.Lock, "mu"), do("beta", 5), do("beta", 5), give(2), do("beta", 5), give(1)})
+			[]op{do("p3", 90), operate(steps.Lock, "mu"), do("beta", 5), do("beta", 5), give(2), do("beta", 5),
+				give(1)})
 		p.barrier()
 		if r := sim.Simulate(p.Program, sim.Options{Procs: 3, Policy: sim.List, Exit: sim.ExitReverse}); r.T != c.want {
 			t.Errorf("with %v behind: found %v, expected %v", c.behind, r.T, c.want)
@@ -125,11 +136,14 @@ func TestP1(t *testing.T) {
 	}
 }
 
-// The order in which goroutines leave a barrier: as they came, the last one first, or as they were created.
+// The order in which goroutines leave a barrier: as they came, the last one first, or as they were
+// created.
 func TestExits(t *testing.T) {
 	t.Parallel()
-	for exit, want := range map[sim.Exit]float64{sim.ExitRecorded: 140, sim.ExitFIFO: 150, sim.ExitReverse: 130, sim.ExitFixed: 150} {
-		// They come at 30, 10 and 20, and a works 100 behind that. One leaves every 10 from 30 on: in the recorded run b, a, c.
+	for exit, want := range map[sim.Exit]float64{sim.ExitRecorded: 140, sim.ExitFIFO: 150, sim.ExitReverse: 130,
+		sim.ExitFixed: 150} {
+		// They come at 30, 10 and 20, and a works 100 behind that. One leaves every 10 from 30 on:
+		// in the recorded run b, a, c.
 		p := write(
 			[]op{do("c", 20), take(3), do("c2", 1)},
 			[]op{do("b", 10), take(2), do("b2", 1)},

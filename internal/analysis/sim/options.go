@@ -27,7 +27,9 @@ type Options struct {
 	Log   *Log   // to be written; nil: none
 	Seed  uint64 // of Go's scheduler, which steals at random
 	Keep  bool   // what weights and the path need
-	Order bool   // with Keep: what [Run.Slack] and [Run.Marked] need, of a run under Sharing with a processor for each goroutine
+	// with Keep: what [Run.Slack] and [Run.Marked] need, of a run under Sharing with a processor
+	// for each goroutine
+	Order bool
 }
 
 // Times are how long work and waits take, if not as in the recorded run.
@@ -36,16 +38,19 @@ type Times struct {
 	Length func(steps.StepID) float64
 	// Delayed gives what a delay for a timer, the network or the system is multiplied by.
 	Delayed func(steps.StepID) float64
-	// HandOver gives how long it takes, in ns, from when a goroutine could run to when it does, if a processor is idle, and has been for so many ns (below 0: not
-	// known), and from when something is written to another goroutine of the process until that has come.
+	// HandOver gives how long it takes, in ns, from when a goroutine could run to when it does, if
+	// a processor is idle, and has been for so many ns (below 0: not known), and from when
+	// something is written to another goroutine of the process until that has come.
 	HandOver func(id steps.StepID, idle float64) float64
-	// Toward gives by how much the length of a step's work changes, to see how T does: see [Run.Slope].
+	// Toward gives by how much the length of a step's work changes, to see how T does: see
+	// [Run.Slope].
 	Toward func(steps.StepID) float64
 }
 
 // Change is what is different in the program.
 type Change struct {
-	// Split are locks of which there are Parts each: a goroutine that takes one gets the next of these, in turn.
+	// Split are locks of which there are Parts each: a goroutine that takes one gets the next of
+	// these, in turn.
 	Split map[steps.ObjectID]bool
 	Parts int
 	// Capped are channels and semaphores of another capacity, Cap.

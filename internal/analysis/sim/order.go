@@ -6,9 +6,11 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// What began with what is enough for weights: a small change matters only where one event waited for another. Slack is about larger changes. It needs
-// what each event would have waited for had that come later, and so every dependence in the order in which things happened: the n-th
-// send and the n-th receive, each unlock and the next lock, every Done and the Join behind it, and where each goroutine began its wait.
+// What began with what is enough for weights: a small change matters only where one event waited
+// for another. Slack is about larger changes. It needs what each event would have waited for had
+// that come later, and so every dependence in the order in which things happened: the n-th send and
+// the n-th receive, each unlock and the next lock, every Done and the Join behind it, and where
+// each goroutine began its wait.
 
 // edge says that what goes on at a node needed another one too. They are in the order of to.
 type edge struct{ from, to nodeID }
@@ -48,7 +50,8 @@ func (s *simulation) need(nodes ...nodeID) {
 	}
 }
 
-// wakeInOrder lets a goroutine go on, which needs that it began its wait, too. What wakes it does not.
+// wakeInOrder lets a goroutine go on, which needs that it began its wait, too. What wakes it does
+// not.
 func (s *simulation) wakeInOrder(g steps.G) {
 	was := s.node
 	s.needs = append(s.needs, s.gs[g].at)
@@ -155,8 +158,9 @@ func (s *simulation) joined(o *object, need int) nodeID {
 	return all
 }
 
-// Slack calls f for each piece of work and each delay of a run, as [Run.Weights] does: its step, and by how much it may become longer without making the
-// run longer, in ns, if all others stay as they are and everything happens in the same order. The run must have been made with Order.
+// Slack calls f for each piece of work and each delay of a run, as [Run.Weights] does: its step,
+// and by how much it may become longer without making the run longer, in ns, if all others stay as
+// they are and everything happens in the same order. The run must have been made with Order.
 func (r *Run) Slack(f func(step steps.StepID, slack float64, delay bool)) {
 	late := make([]float64, r.nodes.Len())
 	for i := range late {
@@ -176,9 +180,10 @@ func (r *Run) Slack(f func(step steps.StepID, slack float64, delay bool)) {
 	}
 }
 
-// Marked calls f for each piece of work that VPPB's section 3.3 marks for a number of processors: what is on the path, and what leads to where
-// a goroutine stops while more of them run than there are processors; back from there to where its goroutine met
-// another one and no more ran. The run must have been made with Order.
+// Marked calls f for each piece of work that VPPB's section 3.3 marks for a number of processors:
+// what is on the path, and what leads to where a goroutine stops while more of them run than there
+// are processors; back from there to where its goroutine met another one and no more ran. The run
+// must have been made with Order.
 func (r *Run) Marked(procs int, f func(step steps.StepID)) {
 	n := r.nodes.Len()
 	meets, marked := make([]bool, n), make([]bool, n)

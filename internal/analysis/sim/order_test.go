@@ -9,8 +9,9 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// TestSlack: a piece of work that becomes longer by less than its slack makes no run longer, and by more than that every run whose end it leads to. Only programs are
-// taken in which no change lets others come first at a lock or a channel.
+// TestSlack: a piece of work that becomes longer by less than its slack makes no run longer, and by
+// more than that every run whose end it leads to. Only programs are taken in which no change lets
+// others come first at a lock or a channel.
 func TestSlack(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 8))
@@ -27,12 +28,13 @@ func TestSlack(t *testing.T) {
 			continue // somebody waits for ever
 		}
 		longer := func(step steps.StepID, ns float64) float64 {
-			return sim.Simulate(p.Program, sim.Options{Procs: len(p.Gs), Policy: sim.Sharing, Times: sim.Times{Length: func(s steps.StepID) float64 {
-				if s == step {
-					return float64(p.Step(s).Work) + ns
-				}
-				return float64(p.Step(s).Work)
-			}}}).T - run.T
+			return sim.Simulate(p.Program, sim.Options{Procs: len(p.Gs), Policy: sim.Sharing,
+				Times: sim.Times{Length: func(s steps.StepID) float64 {
+					if s == step {
+						return float64(p.Step(s).Work) + ns
+					}
+					return float64(p.Step(s).Work)
+				}}}).T - run.T
 		}
 		run.Slack(func(step steps.StepID, slack float64, delay bool) {
 			if delay {
@@ -54,7 +56,8 @@ func TestSlack(t *testing.T) {
 	}
 }
 
-// ordered reports whether each operation on an object is always by the same goroutine, and each lock one goroutine's.
+// ordered reports whether each operation on an object is always by the same goroutine, and each
+// lock one goroutine's.
 func ordered(p program) bool {
 	type use struct {
 		obj steps.ObjectID
@@ -77,7 +80,8 @@ func ordered(p program) bool {
 	return true
 }
 
-// TestGoPath: under Go's scheduler, too, weights add up to the run, and the pieces of the path follow each other.
+// TestGoPath: under Go's scheduler, too, weights add up to the run, and the pieces of the path
+// follow each other.
 func TestGoPath(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 10))
@@ -95,7 +99,8 @@ func TestGoPath(t *testing.T) {
 				at = from
 			})
 			if !near(sum, run.T) || !near(at, 0) {
-				t.Fatalf("program %d on %d: the weights add up to %v, the path begins at %v, expected %v and 0", i, procs, sum, at, run.T)
+				t.Fatalf("program %d on %d: the weights add up to %v, the path begins at %v, expected %v and 0", i,
+					procs, sum, at, run.T)
 			}
 		}
 	}

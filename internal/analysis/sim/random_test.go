@@ -11,7 +11,8 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// random makes a program of goroutines that work, sleep, start others, send and receive, lock and join. It may wait for ever.
+// random makes a program of goroutines that work, sleep, start others, send and receive, lock and
+// join. It may wait for ever.
 func random(r *rand.Rand) program {
 	goroutines, channels, locks := 2+r.IntN(6), 1+r.IntN(3), 1+r.IntN(2)
 	caps := map[string]int{}
@@ -97,7 +98,8 @@ func TestWeights(t *testing.T) {
 }
 
 // comparePieces compares every so manieth piece.
-func comparePieces(t *testing.T, p program, procs int, policy sim.Policy, change float64, compared *int, every int) (kinks int) {
+func comparePieces(t *testing.T, p program, procs int, policy sim.Policy, change float64, compared *int,
+	every int) (kinks int) {
 	t.Helper()
 	base := sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: policy, Keep: true})
 	sum := 0.
@@ -111,12 +113,13 @@ func comparePieces(t *testing.T, p program, procs int, policy sim.Policy, change
 		t.Errorf("%d processors, %s: the weights add up to %v, expected %v", procs, policy, sum, base.T)
 	}
 	at := func(step steps.StepID, d float64) float64 {
-		return sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: policy, Times: sim.Times{Length: func(s steps.StepID) float64 {
-			if s == step {
-				return float64(p.Step(s).Work) + d
-			}
-			return float64(p.Step(s).Work)
-		}}}).T
+		return sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: policy,
+			Times: sim.Times{Length: func(s steps.StepID) float64 {
+				if s == step {
+					return float64(p.Step(s).Work) + d
+				}
+				return float64(p.Step(s).Work)
+			}}}).T
 	}
 	for step := steps.StepID(1); int(step) < p.Steps.Len(); step++ {
 		if p.Step(step).Work < 2*int64(change) || int(step)%every != 0 {
@@ -129,7 +132,8 @@ func comparePieces(t *testing.T, p program, procs int, policy sim.Policy, change
 			continue
 		}
 		if math.Abs(weights[step]-right) > 1e-6 {
-			t.Errorf("%d processors, %s: step %d has weight %v, but the run becomes longer by %v", procs, policy, step, weights[step], right)
+			t.Errorf("%d processors, %s: step %d has weight %v, but the run becomes longer by %v", procs, policy, step,
+				weights[step], right)
 		}
 	}
 	return kinks

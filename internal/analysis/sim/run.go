@@ -8,9 +8,11 @@ type Run struct {
 	Slope float64 // dT, for the change of Options.Toward
 	Busy  float64 // ns of processors' time
 	Ties  int     // events that happened together, whose order decided something
-	// Reordered is how many operations on locks and channels came before one that came before them in the recorded run.
+	// Reordered is how many operations on locks and channels came before one that came before them
+	// in the recorded run.
 	Reordered int
-	// Forced is how many goroutines went on although nobody ended their wait, because nothing else could go on.
+	// Forced is how many goroutines went on although nobody ended their wait, because nothing else
+	// could go on.
 	Forced int
 	Ends   bool // the goroutine has ended with which the recorded run did
 

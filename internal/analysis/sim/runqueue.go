@@ -9,7 +9,9 @@ import (
 
 // queues are those of goroutines that could run.
 type queues struct {
-	idle  []float64            // processors, under list scheduling: since when they are idle; the one that is last is taken first
+	// processors, under list scheduling: since when they are idle; the one that is last is taken
+	// first
+	idle  []float64
 	ready []steps.G            // under list scheduling
 	lines map[steps.G][]queued // goroutines that wait for another one's processor, by that
 }
@@ -20,7 +22,8 @@ type queued struct {
 	step steps.StepID
 }
 
-// behind lets a goroutine wait in the queue of another one's processor, as it did; see [steps.Step.After]. It reports whether that one has one.
+// behind lets a goroutine wait in the queue of another one's processor, as it did; see
+// [steps.Step.After]. It reports whether that one has one.
 func (s *simulation) behind(g steps.G, step *steps.Step) bool {
 	after := step.After()
 	if after < 0 || after == g || !s.gs[after].runs {
@@ -34,10 +37,12 @@ func (s *simulation) behind(g steps.G, step *steps.Step) bool {
 	return true
 }
 
-// follow lets the next one go on that waits for a goroutine's processor, which it leaves. The others wait for that one's.
+// follow lets the next one go on that waits for a goroutine's processor, which it leaves. The
+// others wait for that one's.
 func (s *simulation) follow(g steps.G) {
 	s.gs[g].runs = false
-	list := slices.DeleteFunc(s.lines[g], func(x queued) bool { return !s.gs[x.g].waits || s.gs[x.g].step != x.step }) // these were let go because nothing else could
+	// these were let go because nothing else could
+	list := slices.DeleteFunc(s.lines[g], func(x queued) bool { return !s.gs[x.g].waits || s.gs[x.g].step != x.step })
 	if delete(s.lines, g); len(list) == 0 {
 		return
 	}
@@ -54,7 +59,8 @@ func (s *simulation) follow(g steps.G) {
 	}
 }
 
-// idleFor is how long the processor that a goroutine has just got was idle, in ns; below 0: nobody knows.
+// idleFor is how long the processor that a goroutine has just got was idle, in ns; below 0: nobody
+// knows.
 func (s *simulation) idleFor(g steps.G) float64 {
 	if s.o.Policy != List {
 		return -1
@@ -62,7 +68,8 @@ func (s *simulation) idleFor(g steps.G) float64 {
 	return s.gs[g].got - s.gs[g].idle
 }
 
-// handOver is how long it takes until a goroutine runs at the end of a Ready, in ns, while a processor is idle.
+// handOver is how long it takes until a goroutine runs at the end of a Ready, in ns, while a
+// processor is idle.
 func (s *simulation) handOver(id steps.StepID, idle float64) float64 {
 	if s.o.HandOver != nil {
 		return s.o.HandOver(id, idle)

@@ -9,8 +9,9 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// A goroutine that waited in the queue of the processor on which it was woken, although another one was idle, begins when those before it are done. If
-// they work less it begins earlier, and as the queue's order was.
+// A goroutine that waited in the queue of the processor on which it was woken, although another one
+// was idle, begins when those before it are done. If they work less it begins earlier, and as the
+// queue's order was.
 func TestBehind(t *testing.T) {
 	t.Parallel()
 	const ms = 1_000_000
@@ -40,13 +41,15 @@ func TestBehind(t *testing.T) {
 			t.Errorf("%s: the run takes %v ns, expected as long as it took, 10 ms", policy, run.T)
 		}
 		half := func(id steps.StepID) float64 { return float64(p.Step(id).Work) / 2 }
-		if run := sim.Simulate(p, sim.Options{Procs: 2, Policy: policy, Times: sim.Times{Length: half}}); run.T != 5*ms {
+		if run := sim.Simulate(p, sim.Options{Procs: 2, Policy: policy,
+			Times: sim.Times{Length: half}}); run.T != 5*ms {
 			t.Errorf("%s: with half the work the run takes %v ns, expected 5 ms", policy, run.T)
 		}
 	}
 }
 
-// Who holds a lock where the trace ends gives it back then: in a computed run others may come for it later, and would wait for ever.
+// Who holds a lock where the trace ends gives it back then: in a computed run others may come for
+// it later, and would wait for ever.
 func TestHeldAtEnd(t *testing.T) {
 	t.Parallel()
 	const ms = 1_000_000
@@ -70,6 +73,7 @@ func TestHeldAtEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	if run := sim.Simulate(p, sim.Options{Procs: 1, Policy: sim.List}); run.T != 20*ms || run.Forced != 0 {
-		t.Errorf("found %v ns, and %d goroutines that nobody let go; expected the 20 ms that both work", run.T, run.Forced)
+		t.Errorf("found %v ns, and %d goroutines that nobody let go; expected the 20 ms that both work", run.T,
+			run.Forced)
 	}
 }

@@ -8,23 +8,30 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// scheduler is Go's, as far as it decides who runs. Each processor has a queue of its own, and a place for the goroutine that was made ready last, which
-// is next. Before any of these come goroutines whose timers are due, because processors look for those when they look for a goroutine.
-// A processor with nothing to do takes from a queue for all, then half of another one's queue, which is chosen at random. One that is idle is
-// woken when a goroutine becomes ready, one at a time; that takes a while. The goroutine that is next elsewhere it takes only when it still is after a
-// sleep of 3 us, which Linux makes 50 us longer: so goroutines that hand over to each other more often than that stay on one processor. Who has run for 10 to 20 ms goes to the end of the queue for all if anybody waits.
+// scheduler is Go's, as far as it decides who runs. Each processor has a queue of its own, and a
+// place for the goroutine that was made ready last, which is next. Before any of these come
+// goroutines whose timers are due, because processors look for those when they look for a
+// goroutine. A processor with nothing to do takes from a queue for all, then half of another one's
+// queue, which is chosen at random. One that is idle is woken when a goroutine becomes ready, one
+// at a time; that takes a while. The goroutine that is next elsewhere it takes only when it still
+// is after a sleep of 3 us, which Linux makes 50 us longer: so goroutines that hand over to each
+// other more often than that stay on one processor. Who has run for 10 to 20 ms goes to the end of
+// the queue for all if anybody waits.
 //
-// A mutex that is given back is nobody's: the goroutine that is woken for it may find it taken, and then waits as the first one. When it has waited
-// for more than a millisecond it gets the mutex when that is next given back.
+// A mutex that is given back is nobody's: the goroutine that is woken for it may find it taken, and
+// then waits as the first one. When it has waited for more than a millisecond it gets the mutex
+// when that is next given back.
 type scheduler struct {
 	s      *simulation
 	procs  []processor
 	at     int32 // the processor on which something happens, -1: none
 	global []steps.G
-	due    []steps.G // their timers are due, or the network has something for them: the next processor that looks for a goroutine runs them first
-	timer  bool      // what happens is the end of a timer
-	polled bool      // or of a wait for the network
-	queued int       // goroutines that are ready, in all queues and places
+	// their timers are due, or the network has something for them: the next processor that looks
+	// for a goroutine runs them first
+	due    []steps.G
+	timer  bool // what happens is the end of a timer
+	polled bool // or of a wait for the network
+	queued int  // goroutines that are ready, in all queues and places
 	rand   *rand.Rand
 	waking bool    // a processor is being woken, or holds off: no other one is woken meanwhile
 	from   nodeID  // the node with which that began
@@ -53,17 +60,23 @@ type processor struct {
 	queue []steps.G
 	since float64 // the goroutine's time began,
 	until float64 // and ends
-	seen  steps.G // the goroutine that was next on another processor when this one began to hold off from taking it; NoG: none
+	// the goroutine that was next on another processor when this one began to hold off from taking
+	// it; NoG: none
+	seen steps.G
 }
 
 const (
-	tickNS    = 10.1e6  // 10 ms, and a wake-up by the system
-	mostTicks = 400_000 // of a run, more or less (of an hour, 360,000): they become longer, because files may say that a run took years, or one of its waits
+	tickNS = 10.1e6 // 10 ms, and a wake-up by the system
+	// of a run, more or less (of an hour, 360,000): they become longer, because files may say that
+	// a run took years, or one of its waits
+	mostTicks = 400_000
 	starveNS  = 1e6
 )
 
 func newScheduler(s *simulation) *scheduler {
-	c := &scheduler{s: s, procs: make([]processor, min(int(s.procs), max(len(s.gs), 1))), at: -1, rand: rand.New(rand.NewPCG(s.o.Seed, 1)), wakes: float64(s.p.WakeUp), monitor: monitor{tick: max(tickNS, float64(s.p.End)/mostTicks)}}
+	c := &scheduler{s: s, procs: make([]processor, min(int(s.procs), max(len(s.gs), 1))), at: -1,
+		rand: rand.New(rand.NewPCG(s.o.Seed, 1)), wakes: float64(s.p.WakeUp),
+		monitor: monitor{tick: max(tickNS, float64(s.p.End)/mostTicks)}}
 	c.phase = c.rand.Float64() * c.tick
 
 	for i := range c.procs {
@@ -72,7 +85,8 @@ func newScheduler(s *simulation) *scheduler {
 	return c
 }
 
-// event processes those that only this policy has, and reports whether this was one: a processor is awake, or a goroutine's time is over.
+// event processes those that only this policy has, and reports whether this was one: a processor is
+// awake, or a goroutine's time is over.
 func (c *scheduler) event(e entry, real bool) bool {
 	if e.who.isProcessor() {
 		c.awake(e.who.processor())
@@ -135,8 +149,8 @@ func (c *scheduler) ready(g steps.G) {
 	c.wake()
 }
 
-// polls lets an idle processor run a goroutine that the network made ready: it is the one that found that out, which the goroutine's wait is
-// part of.
+// polls lets an idle processor run a goroutine that the network made ready: it is the one that
+// found that out, which the goroutine's wait is part of.
 func (c *scheduler) polls() {
 	for i := range c.procs {
 		if c.procs[i].g < 0 {
@@ -220,8 +234,9 @@ func (c *scheduler) look(i int32) bool {
 	return true
 }
 
-// steal takes half of another processor's queue, or the goroutine that is next there, if that has been so for a while: who makes another one ready
-// often waits at once. -1: there is nothing, or not yet.
+// steal takes half of another processor's queue, or the goroutine that is next there, if that has
+// been so for a while: who makes another one ready often waits at once. -1: there is nothing, or
+// not yet.
 func (c *scheduler) steal(i int32) steps.G {
 	first := c.rand.IntN(len(c.procs))
 	for k := range c.procs {
@@ -261,7 +276,8 @@ func (c *scheduler) run(g steps.G) {
 	c.s.work.push(entry{instant{c.s.v.at + length, 0}, length, actor(g)})
 }
 
-// begin lets a goroutine begin to work, unless it has given its processor to another one: then it is the last in the queue there.
+// begin lets a goroutine begin to work, unless it has given its processor to another one: then it
+// is the last in the queue there.
 func (c *scheduler) begin(g steps.G) {
 	x := &c.s.gs[g]
 	if !x.yields {
@@ -298,8 +314,8 @@ func (c *scheduler) spun(x *goroutine, now float64) float64 {
 	return max(0, now-max(x.since, c.procs[x.proc].since))
 }
 
-// over is when the time of a goroutine that begins to run now is over: the monitor takes the processor from the one that it saw the last time
-// too.
+// over is when the time of a goroutine that begins to run now is over: the monitor takes the
+// processor from the one that it saw the last time too.
 func (c *monitor) over(now float64) float64 {
 	if c.slices++; c.slices%(mostTicks/4) == 0 {
 		c.tick *= 2
@@ -325,7 +341,8 @@ func (c *scheduler) lock(o *object, g steps.G) bool {
 	return c.s.block(g)
 }
 
-// unlock lets a goroutine give a mutex back, to nobody unless who is first has waited for long: that one gets the processor, too.
+// unlock lets a goroutine give a mutex back, to nobody unless who is first has waited for long:
+// that one gets the processor, too.
 func (c *scheduler) unlock(o *object, by steps.G) {
 	o.writer = false
 	if len(o.queue) == 0 || o.queue[0].op != steps.Lock {

@@ -8,8 +8,8 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// Go's scheduler does the same work, on no fewer processors than it has: never faster than without waits for processors, and on one processor as slow as
-// all work in turn.
+// Go's scheduler does the same work, on no fewer processors than it has: never faster than without
+// waits for processors, and on one processor as slow as all work in turn.
 func TestGoScheduler(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 10))

@@ -49,9 +49,11 @@ type goroutine struct {
 	proc    int32        // that it runs on, under policy Go or with a log
 	runs    bool         // it has a processor
 	started bool
-	again   bool // it has worked, and takes its step once more: it was woken for a lock that another one may take, or others have come to a barrier
-	awake   bool // it was last at a barrier, whose waits another one ends, and need not be woken
-	spins   bool // it keeps its processor until it is told to end
+	// it has worked, and takes its step once more: it was woken for a lock that another one may
+	// take, or others have come to a barrier
+	again bool
+	awake bool // it was last at a barrier, whose waits another one ends, and need not be woken
+	spins bool // it keeps its processor until it is told to end
 	wait
 	idling
 	stint
@@ -77,7 +79,8 @@ func Once(p *steps.Program, o Options) *Run {
 	if o.Workers != nil {
 		p = o.Workers.hire(p)
 	}
-	s := &simulation{p: p, o: o, gs: make([]goroutine, len(p.Gs)), objects: make([]object, len(p.Objects)), tokens: make([]tokenState, p.Tokens)}
+	s := &simulation{p: p, o: o, gs: make([]goroutine, len(p.Gs)), objects: make([]object, len(p.Objects)),
+		tokens: make([]tokenState, p.Tokens)}
 	s.procs = float64(o.Procs)
 	if o.Procs == 0 {
 		s.procs = float64(max(len(p.Gs), 1))
@@ -368,7 +371,8 @@ func (s *simulation) take(g steps.G, step *steps.Step) bool {
 		}
 		return false
 	case steps.Start:
-		if more := step.Started(); !s.gs[more].started { // else another worker, which does what the first one did, has started it
+		if more := step.Started(); !s.gs[more].started {
+			// else another worker, which does what the first one did, has started it
 			s.begin(more)
 		}
 		return true
@@ -437,7 +441,8 @@ func (s *simulation) take(g steps.G, step *steps.Step) bool {
 	return true
 }
 
-// ticked lets a goroutine wait for a tick, which comes when it came, and reports whether that is over.
+// ticked lets a goroutine wait for a tick, which comes when it came, and reports whether that is
+// over.
 func (s *simulation) ticked(g steps.G, at float64) bool {
 	if at <= s.t.at {
 		return true
@@ -448,7 +453,8 @@ func (s *simulation) ticked(g steps.G, at float64) bool {
 	return false
 }
 
-// Outside reports whether a delay is one that the program asked for: for a timer, the network or the system.
+// Outside reports whether a delay is one that the program asked for: for a timer, the network or
+// the system.
 func Outside(s *steps.Step) bool {
 	c := s.Cause()
 	return s.Kind == steps.Delay && (c == steps.Timer || c == steps.Network || c == steps.Call)
@@ -464,7 +470,8 @@ func (s *simulation) block(g steps.G) bool {
 	return false
 }
 
-// stillBlocked leaves each goroutine that waits in the list once, where it last began: two that hand over to each other are there each time.
+// stillBlocked leaves each goroutine that waits in the list once, where it last began: two that
+// hand over to each other are there each time.
 func (s *simulation) stillBlocked() {
 	first := len(s.blocked)
 	for _, g := range slices.Backward(s.blocked) {

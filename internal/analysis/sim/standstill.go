@@ -6,9 +6,11 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// Operations leave the order open, and tokens repeat it. Together they may demand what cannot be: a goroutine that has taken a place in a channel waits, by a token, for one that
-// waits for a place; and who sends only if there is room (a select with a default) does not wait for any. A run that comes to a standstill is made once more, with the order
-// of the recorded run for the objects that goroutines waited for then.
+// Operations leave the order open, and tokens repeat it. Together they may demand what cannot be: a
+// goroutine that has taken a place in a channel waits, by a token, for one that waits for a place;
+// and who sends only if there is room (a select with a default) does not wait for any. A run that
+// comes to a standstill is made once more, with the order of the recorded run for the objects that
+// goroutines waited for then.
 
 // mostStandstills is how often that is tried. The last time it holds for all objects.
 const mostStandstills = 4
@@ -35,11 +37,13 @@ func Simulate(p *steps.Program, o Options) *Run {
 	return run
 }
 
-// atEnd is how near its end a run may come to a standstill, as a share of it: goroutines that wait for ever are let go when all has been done.
+// atEnd is how near its end a run may come to a standstill, as a share of it: goroutines that wait
+// for ever are let go when all has been done.
 const atEnd = 0.01
 
-// Sound reports whether a run is one of the program at all: it has ended as the recorded run did, nobody went on before what it waited for, so that the run is
-// as long as its longest chain at least, and its processors have worked no more than there is time for.
+// Sound reports whether a run is one of the program at all: it has ended as the recorded run did,
+// nobody went on before what it waited for, so that the run is as long as its longest chain at
+// least, and its processors have worked no more than there is time for.
 func (r *Run) Sound() bool {
 	const exact = 1e-6
 	return r.Ends && (r.Forced == 0 || r.T-r.stoodAt <= atEnd*r.T) && r.Busy <= r.T*r.procs*(1+exact)+1

@@ -8,7 +8,8 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// A run whose operations and tokens together demand what cannot be keeps the order of the recorded run, and ends when all is done.
+// A run whose operations and tokens together demand what cannot be keeps the order of the recorded
+// run, and ends when all is done.
 func TestStandstill(t *testing.T) {
 	t.Parallel()
 	p := writeWith(map[string]int{"ch": 1},
@@ -18,14 +19,17 @@ func TestStandstill(t *testing.T) {
 	p.Tokens, p.Last = 3, 0
 	for _, policy := range sim.Policies {
 		for procs := 1; procs <= 2; procs++ {
-			if r := sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: policy}); r.T != 20 || r.Forced != 0 || !r.Ends {
-				t.Errorf("%s on %d: it takes %v, and %d goroutines were forced to go on; expected 20", policy, procs, r.T, r.Forced)
+			if r := sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: policy}); r.T != 20 || r.Forced != 0 ||
+				!r.Ends {
+				t.Errorf("%s on %d: it takes %v, and %d goroutines were forced to go on; expected 20", policy, procs,
+					r.T, r.Forced)
 			}
 		}
 	}
 }
 
-// No computed run has more work than its processors have time for, and each ends as the recorded one.
+// No computed run has more work than its processors have time for, and each ends as the recorded
+// one.
 func TestSound(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(11, 12))
@@ -36,7 +40,8 @@ func TestSound(t *testing.T) {
 		}
 		for _, policy := range sim.Policies {
 			for procs := 1; procs <= 3; procs++ {
-				if run := sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: policy}); !run.Sound() || run.T*float64(procs) < work*(1-1e-9) {
+				if run := sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: policy}); !run.Sound() ||
+					run.T*float64(procs) < work*(1-1e-9) {
 					t.Fatalf("%s on %d: %v ns with %v of work, %d forced", policy, procs, run.T, work, run.Forced)
 				}
 			}

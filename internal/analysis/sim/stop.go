@@ -7,8 +7,9 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// A goroutine that works until it is told to end does what it did in the recorded run. Who is told earlier leaves the rest out, and who is told later goes
-// on for so long, keeping its processor: see [steps.Step.Until]. Neither is a length of the program's, and so neither has a weight.
+// A goroutine that works until it is told to end does what it did in the recorded run. Who is told
+// earlier leaves the rest out, and who is told later goes on for so long, keeping its processor:
+// see [steps.Step.Until]. Neither is a length of the program's, and so neither has a weight.
 
 // skips lets a goroutine that was told go to where it finds that out, and reports whether it did.
 func (s *simulation) skips(g steps.G, step *steps.Step) bool {
@@ -23,8 +24,9 @@ func (s *simulation) skips(g steps.G, step *steps.Step) bool {
 	return true
 }
 
-// goesOn lets a goroutine work on that has done all that it did and has not been told yet, and reports whether it does. One that has a processor only
-// while nobody else needs it, as under list scheduling, waits.
+// goesOn lets a goroutine work on that has done all that it did and has not been told yet, and
+// reports whether it does. One that has a processor only while nobody else needs it, as under list
+// scheduling, waits.
 func (s *simulation) goesOn(g steps.G, step *steps.Step) bool {
 	x := &s.gs[g]
 	if step.Until == 0 || x.step != s.p.Gs[g].Told || s.tokens[step.Until].given() {
@@ -68,7 +70,8 @@ func (s *simulation) tell(token steps.Token) {
 	}
 }
 
-// stop ends what a goroutine works, or what it spins; its entry is the one at works, -1: it has none.
+// stop ends what a goroutine works, or what it spins; its entry is the one at works, -1: it has
+// none.
 func (s *simulation) stop(x *goroutine, works int) {
 	left := x.rest // under Go's scheduler, at the beginning of its entry
 	if works >= 0 {

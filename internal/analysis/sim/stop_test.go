@@ -7,7 +7,8 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// TestToldByNobody: a goroutine that nobody tells to end keeps no run from ending, whether the others wait for ever or for years.
+// TestToldByNobody: a goroutine that nobody tells to end keeps no run from ending, whether the
+// others wait for ever or for years.
 func TestToldByNobody(t *testing.T) {
 	t.Parallel()
 	const years = 1e17
@@ -24,7 +25,8 @@ func TestToldByNobody(t *testing.T) {
 		p.Tokens, p.Told = 2, map[steps.Token][]steps.G{1: {1}}
 		for _, policy := range sim.Policies {
 			for procs := 1; procs <= 2; procs++ {
-				if r := sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: policy}); name == "years" && r.T < years {
+				if r := sim.Simulate(p.Program, sim.Options{Procs: procs, Policy: policy}); name == "years" &&
+					r.T < years {
 					t.Errorf("%s, %s on %d: it takes %v", name, policy, procs, r.T)
 				}
 			}

@@ -23,7 +23,8 @@ func truth(t *testing.T, p program, procs int, policy sim.Policy, length float64
 		sum += w
 	}
 	if !near(sum, r.t) {
-		t.Errorf("%d processors, %s: the lengths times their weights add up to %v, expected T = %v", procs, policy, sum, r.t)
+		t.Errorf("%d processors, %s: the lengths times their weights add up to %v, expected T = %v", procs, policy, sum,
+			r.t)
 	}
 	if slopes == nil {
 		return
@@ -60,7 +61,8 @@ func figure4() program {
 // V2, V3, V4: T = 11, 12 and 20 on 3, 2 and 1 processors; and the exact sensitivities.
 func TestFigure4(t *testing.T) {
 	truth(t, figure4(), 3, sim.Sharing, 11, map[string]float64{"1a": 1, "1b": 1, "3e": 1, "3a": 1, "3f": 1})
-	truth(t, figure4(), 2, sim.Sharing, 12, map[string]float64{"1a": 1, "1b": 1, "3e": 1, "3f": 1, "2a": .5, "1e": .5, "3a": .5})
+	truth(t, figure4(), 2, sim.Sharing, 12, map[string]float64{"1a": 1, "1b": 1, "3e": 1, "3f": 1, "2a": .5, "1e": .5,
+		"3a": .5})
 	all := map[string]float64{}
 	for _, name := range []string{"1a", "1b", "1c", "1e", "2c", "2a", "2d", "3d", "3e", "3a", "3f"} {
 		all[name] = 1

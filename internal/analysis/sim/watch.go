@@ -7,8 +7,9 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// Watch sees how long requests take in a computed run. What comes from outside comes when it came: a wait for the network outside of all requests ends
-// at the recorded time, or at once if that is over. Within a request the network's other end takes as long as it did.
+// Watch sees how long requests take in a computed run. What comes from outside comes when it came:
+// a wait for the network outside of all requests ends at the recorded time, or at once if that is
+// over. Within a request the network's other end takes as long as it did.
 type Watch struct {
 	Of     []*steps.Request
 	begins map[steps.StepID]int
@@ -24,7 +25,8 @@ func NewWatch(p *steps.Program, name string) *Watch {
 	w := &Watch{begins: map[steps.StepID]int{}, ends: map[steps.StepID]int{}, inside: map[steps.StepID]bool{}}
 	for i := range p.Requests {
 		q := &p.Requests[i]
-		for id := q.Begin; id != q.End && id != 0 && p.Step(id).At <= p.Step(q.End).At; id = p.Step(id).Next { // a task may end elsewhere
+		for id := q.Begin; id != q.End && id != 0 && p.Step(id).At <= p.Step(q.End).At; id = p.Step(id).Next {
+			// a task may end elsewhere
 			if s := p.Step(id); s.Kind == steps.Delay && s.Cause() == steps.Network {
 				w.inside[id] = true
 			}

@@ -6,13 +6,16 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// mostSwing is how many times T weights may have together, of either sign, for any of them to mean something.
+// mostSwing is how many times T weights may have together, of either sign, for any of them to mean
+// something.
 const mostSwing = 3
 
-// SimulateWeighed simulates a run, keeps it, and returns the policy under which it ran: the one asked for, or List.
+// SimulateWeighed simulates a run, keeps it, and returns the policy under which it ran: the one
+// asked for, or List.
 //
-// Under even sharing a delay takes real time and work virtual time. Who begins to wait later by x while many goroutines share the processors, and
-// goes on while few do, makes x larger; after some thousand such waits the derivative is exact and tells nothing, because no change is small enough
+// Under even sharing a delay takes real time and work virtual time. Who begins to wait later by x
+// while many goroutines share the processors, and goes on while few do, makes x larger; after some
+// thousand such waits the derivative is exact and tells nothing, because no change is small enough
 // for it. Under list scheduling each weight is 0 or 1.
 func SimulateWeighed(p *steps.Program, o Options) (*Run, Policy) {
 	o.Keep = true
@@ -30,8 +33,9 @@ func SimulateWeighed(p *steps.Program, o Options) (*Run, Policy) {
 	return Simulate(p, o), List
 }
 
-// Weights calls f for each piece of work and each delay of a run, the last one first: its step, its length, and dT by the change of
-// that. A delay of step 0 is the time before a goroutine began that nobody is known to have started. The run must have been kept.
+// Weights calls f for each piece of work and each delay of a run, the last one first: its step, its
+// length, and dT by the change of that. A delay of step 0 is the time before a goroutine began that
+// nobody is known to have started. The run must have been kept.
 func (r *Run) Weights(f func(step steps.StepID, length, weight float64, delay bool)) {
 	adj, gone := make([]float64, r.last+1), make([]float64, r.last+1)
 	passed := 0. // by delays that began before
@@ -55,8 +59,9 @@ func (r *Run) Weights(f func(step steps.StepID, length, weight float64, delay bo
 	}
 }
 
-// Path calls f for each piece of the path of the run, the last one first: its step, its goroutine and when it began and ended. The pieces follow
-// each other without gaps: each began with the end of the one before. A delay of step 0 is as for Weights.
+// Path calls f for each piece of the path of the run, the last one first: its step, its goroutine
+// and when it began and ended. The pieces follow each other without gaps: each began with the end
+// of the one before. A delay of step 0 is as for Weights.
 func (r *Run) Path(f func(step steps.StepID, g steps.G, from, to float64, delay bool)) {
 	for q := r.last; q > 0; q = r.nodes.At(int(q)).from {
 		n := r.nodes.At(int(q))
@@ -64,8 +69,9 @@ func (r *Run) Path(f func(step steps.StepID, g steps.G, from, to float64, delay 
 	}
 }
 
-// Pieces calls f for what a goroutine did in the run, in order: when it worked, which under processor sharing may take longer than the work,
-// and when it was delayed. The run must have been kept.
+// Pieces calls f for what a goroutine did in the run, in order: when it worked, which under
+// processor sharing may take longer than the work, and when it was delayed. The run must have been
+// kept.
 func (r *Run) Pieces(g steps.G, f func(from, to float64, delay bool)) {
 	if r.by == nil {
 		r.by = map[steps.G][]nodeID{}

@@ -8,8 +8,9 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// Pool is the workers that take jobs from a channel: goroutines of one kind. What a worker did behind a receive is a job, and whoever receives next
-// does the next one, so that there may be more or fewer of them than in the recorded run. What each did behind its last receive, it does itself.
+// Pool is the workers that take jobs from a channel: goroutines of one kind. What a worker did
+// behind a receive is a job, and whoever receives next does the next one, so that there may be more
+// or fewer of them than in the recorded run. What each did behind its last receive, it does itself.
 type Pool struct {
 	n    int // workers
 	ch   steps.ObjectID
@@ -24,7 +25,8 @@ type team struct {
 	surplus []steps.G // workers without any
 }
 
-// NewPool finds the workers of a name and the channel that most of them receive from, more often than from others; nil if there is none.
+// NewPool finds the workers of a name and the channel that most of them receive from, more often
+// than from others; nil if there is none.
 func NewPool(p *steps.Program, name string, n int) *Pool {
 	w := &Pool{n: n, of: map[steps.G]steps.StepID{}}
 	uses, users := map[steps.ObjectID]int{}, map[steps.ObjectID]int{}
@@ -45,19 +47,25 @@ func NewPool(p *steps.Program, name string, n int) *Pool {
 		}
 	}
 	for ch, n := range uses {
-		if users[ch] <= len(w.all)/2 { // each of them may have a channel of its own. Some workers may have come too late for a job
+		if users[ch] <= len(w.all)/2 {
+			// each of them may have a channel of its own. Some workers may have come too late for a
+			// job
 			continue
 		}
 		if most := uses[w.ch]; n > most || n == most && ch < w.ch {
 			w.ch = ch
 		}
 	}
-	for ch, n := range uses { // with one of these for the jobs, and another one for tokens, who does which job is decided as it was in the run
+	for ch, n := range uses {
+		// with one of these for the jobs, and another one for tokens, who does which job is decided
+		// as it was in the run
 		if users[ch] > len(w.all)/2 && n >= uses[w.ch] && !p.Objects[ch].Free {
 			return nil
 		}
 	}
-	const jobs = 2 // each took that many on average; else the channel may be one for tokens, and the goroutine is the job
+	// each took that many on average; else the channel may be one for tokens, and the goroutine is
+	// the job
+	const jobs = 2
 	if w.ch == 0 || uses[w.ch] < jobs*len(w.all) {
 		return nil
 	}
@@ -78,7 +86,8 @@ func NewPool(p *steps.Program, name string, n int) *Pool {
 	return w
 }
 
-// isOf reports whether a goroutine is started with a function, or with one that does nothing but call it.
+// isOf reports whether a goroutine is started with a function, or with one that does nothing but
+// call it.
 func isOf(p *steps.Program, g int, name string) bool {
 	id := p.R.Contexts.Node(p.Gs[g].Context).Group
 	if id == replay.NoGroup {
@@ -122,7 +131,8 @@ func (s *simulation) hired(g steps.G) bool {
 	return was || int(g) >= len(s.p.Gs)-max(0, w.n-len(w.all))
 }
 
-// following is the step behind one that a goroutine has done: behind a worker's receive that of the next job.
+// following is the step behind one that a goroutine has done: behind a worker's receive that of the
+// next job.
 func (s *simulation) following(g steps.G, step *steps.Step) steps.StepID {
 	w := s.o.Workers
 	if w == nil || !w.receives(step) || !s.hired(g) {
@@ -138,7 +148,8 @@ func (s *simulation) following(g steps.G, step *steps.Step) steps.StepID {
 	return 0
 }
 
-// idles reports whether a goroutine is a worker who has nothing to do, because there are fewer. It waits until the channel is closed.
+// idles reports whether a goroutine is a worker who has nothing to do, because there are fewer. It
+// waits until the channel is closed.
 func (s *simulation) idles(g steps.G, step *steps.Step) bool {
 	w := s.o.Workers
 	if w == nil || !w.receives(step) || s.objects[w.ch].closed {

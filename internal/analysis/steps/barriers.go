@@ -5,11 +5,14 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// A barrier that a program makes of a condition, or of a channel that is closed, has no operation of its own: whoever comes last ends the others' waits. In a
-// computed run another one may come last. Then the one that did in the recorded run waits for that before it ends the waits, and before it takes the lock for that.
+// A barrier that a program makes of a condition, or of a channel that is closed, has no operation
+// of its own: whoever comes last ends the others' waits. In a computed run another one may come
+// last. Then the one that did in the recorded run waits for that before it ends the waits, and
+// before it takes the lock for that.
 //
-// A goroutine that ends many waits may also be a master, which waits for nobody. A barrier's waits are begun and ended in one procedure, which both
-// goroutines have entered: what else they do is in the procedure that started them.
+// A goroutine that ends many waits may also be a master, which waits for nobody. A barrier's waits
+// are begun and ended in one procedure, which both goroutines have entered: what else they do is in
+// the procedure that started them.
 
 // barriers finds what may be crossings of barriers.
 type barriers struct {
@@ -28,14 +31,17 @@ type crossing struct {
 // begin notes that a goroutine is created.
 func (x *barriers) begin(slot trace.Slot) { *x.gs.of(slot) = 0 }
 
-// ends notes that a goroutine ended a wait, for a condition or by closing a channel. locked and closed are the steps in which it took the lock that it
-// took last and holds, and closed a channel; 0: there is none.
+// ends notes that a goroutine ended a wait, for a condition or by closing a channel. locked and
+// closed are the steps in which it took the lock that it took last and holds, and closed a channel;
+// 0: there is none.
 func (x *barriers) ends(g, by *replay.G, w *replay.Wait, take, give, locked, closed StepID) {
 	last, at := x.gs.of(by.Slot), StepID(0)
 	proc := x.r.Contexts.Node(by.Context).Proc
-	if c := *last - 1; c >= 0 && x.p.Step(x.list[c].Gives[len(x.list[c].Gives)-1]).Next == give { // nothing came between
+	if c := *last - 1; c >= 0 && x.p.Step(x.list[c].Gives[len(x.list[c].Gives)-1]).Next == give {
+		// nothing came between
 		c := &x.list[c]
-		c.Takes, c.Gives, c.same = append(c.Takes, take), append(c.Gives, give), c.same && w.In == proc && g.Context != g.Base
+		c.Takes, c.Gives, c.same = append(c.Takes, take), append(c.Gives, give), c.same && w.In == proc &&
+			g.Context != g.Base
 		return
 	}
 	switch {
@@ -53,12 +59,13 @@ func (x *barriers) ends(g, by *replay.G, w *replay.Wait, take, give, locked, clo
 	*last = len(x.list)
 }
 
-// straight reports whether a goroutine goes from one step to another without a wait but the first one, and soon. Of a lock that it
-// seems to have held longer some operations were not seen.
+// straight reports whether a goroutine goes from one step to another without a wait but the first
+// one, and soon. Of a lock that it seems to have held longer some operations were not seen.
 func (x *barriers) straight(from, to StepID) bool {
 	const soon = 8
 	for n := 0; n < soon && from != to; n++ {
-		if from = x.p.Step(from).Next; from == 0 || from != to && x.p.Step(from).Kind == Take || x.p.Step(from).Kind == Delay {
+		if from = x.p.Step(from).Next; from == 0 || from != to && x.p.Step(from).Kind == Take ||
+			x.p.Step(from).Kind == Delay {
 			return false
 		}
 	}

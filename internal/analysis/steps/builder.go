@@ -46,7 +46,8 @@ func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 	return b.p, losses, nil
 }
 
-// builder is the visitor that makes the steps. What a wait was for is found by those that it hands events to.
+// builder is the visitor that makes the steps. What a wait was for is found by those that it hands
+// events to.
 type builder struct {
 	replay.Nop
 	*stepper
@@ -100,7 +101,8 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 	}
 }
 
-// Segment adds what a goroutine worked. What it waited is in the step that the next change of its state makes.
+// Segment adds what a goroutine worked. What it waited is in the step that the next change of its
+// state makes.
 func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 	if !g.Busy() {
 		return
@@ -220,7 +222,8 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 func (b *builder) gives(g *replay.G, w *replay.Wait, by *replay.G, give Step, now trace.Time) {
 	var id StepID
 	y := b.my(by)
-	if by.State == trace.Waiting && y.last != 0 && b.p.Step(y.last).Kind == Take { // a coroutine that hands its thread over waits itself
+	if by.State == trace.Waiting && y.last != 0 && b.p.Step(y.last).Kind == Take {
+		// a coroutine that hands its thread over waits itself
 		id = b.before(y, give)
 	} else {
 		id = b.step(by, now, give)
@@ -247,7 +250,8 @@ func (b *builder) wokenOutside(g *replay.G, w *replay.Wait, by replay.Waker, now
 	}
 }
 
-// late is how long before it was woken a goroutine could have run, had a processor been idle: its timer was due, and all were working.
+// late is how long before it was woken a goroutine could have run, had a processor been idle: its
+// timer was due, and all were working.
 func (b *builder) late(by replay.Waker, w *replay.Wait, now trace.Time) trace.Time {
 	late := trace.Time(by.Late)
 	late -= min(late, b.processors.idleFor(now)) // then the system was late
@@ -353,7 +357,8 @@ func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 	b.p.samples.note(g.Context, stratum{node.Group, node.Proc}, b.p.beyond(g.Context, to), float64(max(s.Gap, 1)))
 }
 
-// finish ends the steps of goroutines that have not ended, and decides what waits were for where that shows in many of them.
+// finish ends the steps of goroutines that have not ended, and decides what waits were for where
+// that shows in many of them.
 func (b *builder) finish() {
 	for _, g := range b.r.Goroutines() {
 		if g.State == trace.None {
@@ -390,8 +395,8 @@ func (b *builder) finish() {
 const (
 	usualWakeUp = 5000 // what a wake-up takes if the trace has none, in ns
 
-	// timerSlack is how long Linux takes, in ns, for a sleep of 3 us, but for the wake-up. The runtime sleeps so long before it takes the goroutine that is next
-	// on another processor.
+	// timerSlack is how long Linux takes, in ns, for a sleep of 3 us, but for the wake-up. The
+	// runtime sleeps so long before it takes the goroutine that is next on another processor.
 	timerSlack = 53_000
 )
 

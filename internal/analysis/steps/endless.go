@@ -9,13 +9,16 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// A loop that the clock ends ("for time.Since(start) < d") does more in the same time if what it does takes less. A computed run does what was done, and
-// so ends at another time than the program would. The same holds of one that others end, unless its goroutine is known to be told (see polls.go).
+// A loop that the clock ends ("for time.Since(start) < d") does more in the same time if what it
+// does takes less. A computed run does what was done, and so ends at another time than the program
+// would. The same holds of one that others end, unless its goroutine is known to be told (see
+// polls.go).
 
 // endlessShare is from which share of a run's work on such loops are named.
 const endlessShare = 0.1
 
-// endless is the procedure with such a loop in which most was done, and how much of all work that is; NoPoint: none.
+// endless is the procedure with such a loop in which most was done, and how much of all work that
+// is; NoPoint: none.
 func (p *Program) endless() (proc trace.PointID, share float64) {
 	lasts := func(pt trace.Point) bool { return pt.Flags&(spec.FlagTimed|spec.FlagPolls) != 0 }
 	proc = trace.NoPoint

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// groups finds WaitGroups whose goroutines are started by their method Go: what it does when they end has no probe. They are those in which
-// each operation that adds is followed by a start, and none is a Done. When a Join is over all that were added before are done.
+// groups finds WaitGroups whose goroutines are started by their method Go: what it does when they
+// end has no probe. They are those in which each operation that adds is followed by a start, and
+// none is a Done. When a Join is over all that were added before are done.
 func (p *Program) groups() {
 	added := make([]int64, len(p.Objects))
 	for id := range StepID(p.Steps.Len()) {
@@ -32,7 +33,8 @@ func (p *Program) groups() {
 	p.needs(added)
 }
 
-// needs finds how many ends each Join of those needs: as many as were added before. added is 0 for all.
+// needs finds how many ends each Join of those needs: as many as were added before. added is 0 for
+// all.
 func (p *Program) needs(added []int64) {
 	var joins []StepID // a Join's step may have begun before those that came before its end
 	for id := range StepID(p.Steps.Len()) {

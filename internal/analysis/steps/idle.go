@@ -8,10 +8,11 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// A select that waits for a timer and for others goes on with what comes first. A helper that does something with every tick until it is told to end
-// makes no run last: how many ticks there are follows from how long it lasts. One that takes jobs, and looks after something when none has come for a while, goes
-// on with the next job as soon as there is one. So a timer that came first in the recorded run is not waited for, in a computed one, where what came next
-// is there already.
+// A select that waits for a timer and for others goes on with what comes first. A helper that does
+// something with every tick until it is told to end makes no run last: how many ticks there are
+// follows from how long it lasts. One that takes jobs, and looks after something when none has come
+// for a while, goes on with the next job as soon as there is one. So a timer that came first in the
+// recorded run is not waited for, in a computed one, where what came next is there already.
 
 // idlers are the goroutines that wait so.
 type idlers struct {
@@ -35,10 +36,12 @@ func (x *idlers) begin(slot trace.Slot) {
 	*list = (*list)[:0]
 }
 
-// ended notes that a goroutine's last step is the end of a wait in a select, or for a timer's channel, and by what.
+// ended notes that a goroutine's last step is the end of a wait in a select, or for a timer's
+// channel, and by what.
 func (x *idlers) ended(g *replay.G, w *replay.Wait, by replay.Waker) {
 	timer, reason := by.G == nil && by.Cause == trace.WakeTimer, x.r.T.Reason(w.Reason)
-	if selects := strings.HasPrefix(reason, "select"); !timer && (by.G == nil || !selects) || !selects && !strings.HasPrefix(reason, "chan") {
+	if selects := strings.HasPrefix(reason, "select"); !timer && (by.G == nil || !selects) || !selects &&
+		!strings.HasPrefix(reason, "chan") {
 		return
 	}
 	list, last := x.gs.of(g.Slot), x.my(g).last
@@ -85,7 +88,8 @@ func (x *idlers) idles(id StepID, i Idle) {
 	x.p.Idle[id] = i
 }
 
-// leaves is called at the end of a goroutine: what ended waits in a select last may have told it to end.
+// leaves is called at the end of a goroutine: what ended waits in a select last may have told it to
+// end.
 func (x *idlers) leaves(slot trace.Slot) {
 	for _, at := range *x.gs.of(slot) {
 		if len(at.ticks) == 0 {
@@ -96,7 +100,8 @@ func (x *idlers) leaves(slot trace.Slot) {
 	}
 }
 
-// ticks reports whether a wait for a timer was one for a ticker: of a select the receive behind it tells.
+// ticks reports whether a wait for a timer was one for a ticker: of a select the receive behind it
+// tells.
 func (x *idlers) ticks(id StepID) bool {
 	s := x.p.Step(id)
 	for !x.p.Objects[s.Obj].Ticks && s.Next != 0 && x.p.Step(s.Next).Kind != Delay && s.Op != Receive {
@@ -105,7 +110,8 @@ func (x *idlers) ticks(id StepID) bool {
 	return x.p.Objects[s.Obj].Ticks
 }
 
-// stays is called at the end of the trace for a goroutine that has not ended, and did not have to: the end of the program comes first for it.
+// stays is called at the end of the trace for a goroutine that has not ended, and did not have to:
+// the end of the program comes first for it.
 func (x *idlers) stays(g *replay.G) {
 	if x.p.Last < 0 || x.p.Last == x.my(g).n {
 		return
@@ -119,7 +125,8 @@ func (x *idlers) stays(g *replay.G) {
 	}
 }
 
-// held finds for what others waited that had come for a lock while a helper had it that had been woken by a timer.
+// held finds for what others waited that had come for a lock while a helper had it that had been
+// woken by a timer.
 func (x *idlers) held() {
 	if x.p.Idle == nil {
 		return

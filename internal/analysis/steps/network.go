@@ -9,14 +9,16 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// A wait for the network may be one for a goroutine of the same process: a test's server and its clients, the two ends of a pipe. Such a wait ends
-// because another goroutine wrote, which the trace shows as a system call that is over soon before. Who it is follows from many waits
-// for one descriptor: each has a call of that goroutine in it, and each ends soon after the last one.
+// A wait for the network may be one for a goroutine of the same process: a test's server and its
+// clients, the two ends of a pipe. Such a wait ends because another goroutine wrote, which the
+// trace shows as a system call that is over soon before. Who it is follows from many waits for one
+// descriptor: each has a call of that goroutine in it, and each ends soon after the last one.
 
 const (
 	leastWithin = 8    // waits for a descriptor that tell anything
 	mostWithin  = 0.95 // of them, those in which the other end has a call
-	// soon is how long after a call waits end, as a share of the time from one call of that goroutine to its next: by chance that is a third or more.
+	// soon is how long after a call waits end, as a share of the time from one call of that
+	// goroutine to its next: by chance that is a third or more.
 	soon       = 0.25
 	mostCalls  = 64 // system calls that are looked back on
 	candidates = 6  // goroutines with one of these
@@ -48,7 +50,8 @@ func (x *network) calls(g *replay.G, now trace.Time) {
 	x.by[c.n]++
 }
 
-// reply is the end of a wait for a descriptor: its step, and the last call of each goroutine meanwhile. There may be one for each request of a long run.
+// reply is the end of a wait for a descriptor: its step, and the last call of each goroutine
+// meanwhile. There may be one for each request of a long run.
 type reply struct {
 	take  StepID
 	calls [candidates]call

@@ -20,7 +20,8 @@ func (p *Program) warn(source trace.Source) {
 	}
 	switch {
 	case t.Kept:
-		p.Warn("the trace tells of the last %s of a run, because earlier events made room for them", measure.Time(source.Wall()))
+		p.Warn("the trace tells of the last %s of a run, because earlier events made room for them",
+			measure.Time(source.Wall()))
 	case t.Ran > source.Wall():
 		p.Warn("the trace tells of the first %s of a run of %s: the rest was only counted, and the path goes back from there", measure.Time(source.Wall()), measure.Time(t.Ran))
 	}
@@ -36,7 +37,8 @@ func (p *Program) warn(source trace.Source) {
 	}
 }
 
-// note says what the trace does not tell. lacked are ns that the system took processors for, without saying when.
+// note says what the trace does not tell. lacked are ns that the system took processors for,
+// without saying when.
 func (p *Program) note(losses *trace.Losses, lacked int64) {
 	if !p.work.any {
 		p.Note("the trace does not tell what goroutines did, and so nothing of a path: it needs events (QINST=mode=trace, as without a setting)")

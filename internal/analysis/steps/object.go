@@ -29,17 +29,20 @@ const (
 )
 
 func (o Op) String() string {
-	return [NumOps]string{"", "lock", "unlock", "rlock", "runlock", "send", "receive", "close", "add", "done", "wait", "acquire", "release"}[o]
+	return [NumOps]string{"", "lock", "unlock", "rlock", "runlock", "send", "receive", "close", "add", "done", "wait",
+		"acquire", "release"}[o]
 }
 
-// opOf are operations by the names that points have for them. Locks are followed as the replay holds them, which knows of those
-// without a probe too.
+// opOf are operations by the names that points have for them. Locks are followed as the replay
+// holds them, which knows of those without a probe too.
 var opOf = map[string]Op{
 	spec.OpAcquire: Acquire, spec.OpRelease: Release,
-	spec.OpSend: Send, spec.OpReceive: Receive, spec.OpClose: Close, spec.OpAdd: Add, spec.OpDone: Done, spec.OpWait: Join,
+	spec.OpSend: Send, spec.OpReceive: Receive, spec.OpClose: Close, spec.OpAdd: Add, spec.OpDone: Done,
+	spec.OpWait: Join,
 }
 
-// waits and gives report whether an operation may wait, and whether it stands before what it ends waits with.
+// waits and gives report whether an operation may wait, and whether it stands before what it ends
+// waits with.
 func (o Op) waits() bool {
 	return o == Lock || o == RLock || o == Send || o == Receive || o == Join || o == Acquire
 }
@@ -56,8 +59,10 @@ type Object struct {
 	Name    trace.PointID   // the operation whose name it has, NoPoint if none was seen
 	Also    []trace.PointID // others, if it has several names, and this one
 	Free    bool            // operations decide who waits; else tokens
-	Ticks   bool            // a [time.Ticker]'s channel: its values come when they came, whatever was done with the one before
-	Cap     int             // of a channel or semaphore, -1: unlimited as far as is known
+	// a [time.Ticker]'s channel: its values come when they came, whatever was done with the one
+	// before
+	Ticks bool
+	Cap   int // of a channel or semaphore, -1: unlimited as far as is known
 
 	ops  [NumOps]int64
 	seen seen
@@ -113,9 +118,10 @@ func (o *Object) agrees() bool {
 	return groups > 0
 }
 
-// Of some locks a few operations have no event: those at the moment when what is recorded changes. They do not matter for who waits for the lock
-// otherwise, so that the rest need not be given up for them. The n-th send pairs with the n-th receive, and every Done counts: of channels
-// and WaitGroups all operations are needed.
+// Of some locks a few operations have no event: those at the moment when what is recorded changes.
+// They do not matter for who waits for the lock otherwise, so that the rest need not be given up
+// for them. The n-th send pairs with the n-th receive, and every Done counts: of channels and
+// WaitGroups all operations are needed.
 
 // mostMissed is the share of a lock's operations that may have no event.
 const mostMissed = 0.02

@@ -7,9 +7,11 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// A system that does not tell when it takes a thread's processor still tells, some times a second, how long the thread has had one. What its goroutine
-// lacks of that is taken evenly out of its long pieces of work, each of which then ends with a wait for the processor: a short one would
-// be long, had its thread been taken off. How long the thread of a short one waited to be woken is in its readings, too.
+// A system that does not tell when it takes a thread's processor still tells, some times a second,
+// how long the thread has had one. What its goroutine lacks of that is taken evenly out of its long
+// pieces of work, each of which then ends with a wait for the processor: a short one would be long,
+// had its thread been taken off. How long the thread of a short one waited to be woken is in its
+// readings, too.
 const leastTaken = 1e6 // ns: the system seldom gives a processor away for less
 
 // offCPU takes the time in which threads had no processor out of work.
@@ -23,7 +25,8 @@ type offCPU struct {
 // begin notes that a goroutine is created.
 func (x *offCPU) begin(slot trace.Slot) { *x.got.of(slot) = 0 }
 
-// taken is what the system took from a goroutine that seems to have worked so long, in ns, since its last step.
+// taken is what the system took from a goroutine that seems to have worked so long, in ns, since
+// its last step.
 func (x *offCPU) taken(g *replay.G, work int64) int64 {
 	last := x.got.of(g.Slot)
 	got := g.Got - *last
@@ -34,7 +37,8 @@ func (x *offCPU) taken(g *replay.G, work int64) int64 {
 	return work - min(work, int64(math.Round(got)))
 }
 
-// takeOff ends a goroutine's work so far with a wait for the processor that the system took, if it took it.
+// takeOff ends a goroutine's work so far with a wait for the processor that the system took, if it
+// took it.
 func (x *offCPU) takeOff(g *replay.G, now trace.Time) {
 	m, work := x.my(g), int64(0)
 	for _, part := range m.parts {

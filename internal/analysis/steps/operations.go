@@ -55,8 +55,9 @@ func (h *holds) of(id ObjectID) int {
 	return i
 }
 
-// gives ends the last hold of a lock, and returns the operation with which it ends, and where it began; NoOp if there is none. A goroutine gives back
-// only what it took: in a computed run what others do comes in another order.
+// gives ends the last hold of a lock, and returns the operation with which it ends, and where it
+// began; NoOp if there is none. A goroutine gives back only what it took: in a computed run what
+// others do comes in another order.
 func (h *holds) gives(id ObjectID) (Op, trace.PointID) {
 	i := h.of(id)
 	if i < 0 {
@@ -137,7 +138,8 @@ func (x *operations) release(g *replay.G, ob *replay.Object, held int, how repla
 	x.operate(by, id, op, point, now)
 }
 
-// operate puts an operation where it took place: at the wait that it began with, at the first wait that it ended, or here.
+// operate puts an operation where it took place: at the wait that it began with, at the first wait
+// that it ended, or here.
 func (x *operations) operate(g *replay.G, id ObjectID, op Op, point trace.PointID, now trace.Time) StepID {
 	o := &x.p.Objects[id]
 	o.ops[op]++
@@ -165,7 +167,8 @@ func (x *operations) operate(g *replay.G, id ObjectID, op Op, point trace.PointI
 	return at
 }
 
-// begun is the step of the wait that an operation began with, or of the first one that it ended; 0: neither.
+// begun is the step of the wait that an operation began with, or of the first one that it ended; 0:
+// neither.
 func (x *operations) begun(m *mine, o *Object, id ObjectID, op Op) (at StepID) {
 	if op == Acquire && m.wait != 0 { // for a channel of the semaphore's own
 		at, m.wait = m.wait, 0
@@ -210,7 +213,8 @@ func (x *operations) forget(g *replay.G) {
 	m.wait, m.give, m.did = 0, 0, 0
 }
 
-// giveBack makes the step with which a goroutine gave a lock back that nobody saw it do: before what it does now.
+// giveBack makes the step with which a goroutine gave a lock back that nobody saw it do: before
+// what it does now.
 func (x *operations) giveBack(g *replay.G, id ObjectID, now trace.Time) {
 	m, o := x.my(g), &x.p.Objects[id]
 	o.seen.missed++
@@ -231,7 +235,8 @@ func (x *operations) giveBack(g *replay.G, id ObjectID, now trace.Time) {
 	}
 }
 
-// lets gives back what a goroutine holds where the trace ends. In a computed run it may come there while others go on, who would wait for ever.
+// lets gives back what a goroutine holds where the trace ends. In a computed run it may come there
+// while others go on, who would wait for ever.
 func (x *operations) lets(g *replay.G) {
 	h := x.gs.of(g.Slot)
 	for len(h.list) > 0 {

@@ -6,14 +6,16 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// What decides who waits for an object is its operations ([Object.Free]) or the order of the run. Here programs are given the latter for more objects.
+// What decides who waits for an object is its operations ([Object.Free]) or the order of the run.
+// Here programs are given the latter for more objects.
 
 // Partly reports whether there are locks of which not all operations were seen.
 func (p *Program) Partly() bool {
 	return slices.ContainsFunc(p.Objects, func(o Object) bool { return !o.Free && o.locks() > 0 })
 }
 
-// missed is how many operations of locks that are not given up have no event, of how many, and the name of the lock of which most have none.
+// missed is how many operations of locks that are not given up have no event, of how many, and the
+// name of the lock of which most have none.
 func (p *Program) missed() (n, of int64, name trace.PointID) {
 	most := int64(0)
 	for i := range p.Objects {
@@ -27,8 +29,8 @@ func (p *Program) missed() (n, of int64, name trace.PointID) {
 	return n, of, name
 }
 
-// Strict gives up the locks of which a few operations are missing, and reports whether there are any: in a computed run that comes to a standstill
-// some of these mattered.
+// Strict gives up the locks of which a few operations are missing, and reports whether there are
+// any: in a computed run that comes to a standstill some of these mattered.
 func (p *Program) Strict() (any bool) {
 	for i := range p.Objects {
 		if o := &p.Objects[i]; o.Free && o.seen.missed > 0 {
@@ -38,7 +40,8 @@ func (p *Program) Strict() (any bool) {
 	return any
 }
 
-// Fix lets the order of the run decide for all objects, and returns those for which it did not before.
+// Fix lets the order of the run decide for all objects, and returns those for which it did not
+// before.
 func (p *Program) Fix() (free []ObjectID) {
 	for i := range p.Objects {
 		if o := &p.Objects[i]; o.Free {
@@ -49,7 +52,8 @@ func (p *Program) Fix() (free []ObjectID) {
 	return free
 }
 
-// Ordered returns the same program, in which the order of the run decides for some objects more, or for all, and whether that is another one.
+// Ordered returns the same program, in which the order of the run decides for some objects more, or
+// for all, and whether that is another one.
 func (p *Program) Ordered(list []ObjectID, all bool) (next *Program, changed bool) {
 	same := *p
 	same.Objects = slices.Clone(p.Objects)
@@ -63,7 +67,8 @@ func (p *Program) Ordered(list []ObjectID, all bool) (next *Program, changed boo
 	return &same, changed
 }
 
-// KeepReceives lets the order of the run decide who gets what from channels with several senders or receivers.
+// KeepReceives lets the order of the run decide who gets what from channels with several senders or
+// receivers.
 func (p *Program) KeepReceives() {
 	type user struct {
 		id ObjectID

@@ -8,7 +8,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// NamedBy returns the first operation of the same name: several ones on an object, and several objects, have one.
+// NamedBy returns the first operation of the same name: several ones on an object, and several
+// objects, have one.
 func (p *Program) NamedBy(op trace.PointID) trace.PointID {
 	if p.named == nil {
 		p.named = map[string]trace.PointID{}
@@ -22,8 +23,9 @@ func (p *Program) NamedBy(op trace.PointID) trace.PointID {
 	return first
 }
 
-// SleptAt is the place of a delay that a timer ended: in the user's own code, if its stack is known and has some, or else the procedure that
-// waited, or set the timer, without a line unless one call alone can have set it. It is empty if neither is known.
+// SleptAt is the place of a delay that a timer ended: in the user's own code, if its stack is known
+// and has some, or else the procedure that waited, or set the timer, without a line unless one call
+// alone can have set it. It is empty if neither is known.
 func (p *Program) SleptAt(step StepID) trace.Frame {
 	if !p.sorted {
 		slices.SortFunc(p.slept, func(a, b sleep) int { return cmp.Compare(a.step, b.step) })
@@ -46,7 +48,8 @@ func (p *Program) SleptAt(step StepID) trace.Frame {
 	return at
 }
 
-// setsTimers are the functions that set a timer that starts a goroutine. Their stacks are not recorded.
+// setsTimers are the functions that set a timer that starts a goroutine. Their stacks are not
+// recorded.
 var setsTimers = map[string]bool{
 	"time.AfterFunc": true, "time.(*Timer).Reset": true, "context.WithTimeout": true, "context.WithTimeoutCause": true,
 	"context.WithDeadline": true, "context.WithDeadlineCause": true,

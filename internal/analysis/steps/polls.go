@@ -6,12 +6,15 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// A goroutine that works until another one tells it to end ("for !stop.Load()", a select with a default) works for as long as that takes: what it did
-// meanwhile determines nothing. Its work lasts until it is told, and then for as long as it takes to find out.
+// A goroutine that works until another one tells it to end ("for !stop.Load()", a select with a
+// default) works for as long as that takes: what it did meanwhile determines nothing. Its work
+// lasts until it is told, and then for as long as it takes to find out.
 //
-// The trace does not tell who wrote a variable. It tells that an ancestor began to wait, and that the goroutine ended soon after that.
+// The trace does not tell who wrote a variable. It tells that an ancestor began to wait, and that
+// the goroutine ended soon after that.
 
-// atOnce is how soon that is, as a share of the time since it began to ask. By chance it would end there once in twenty times.
+// atOnce is how soon that is, as a share of the time since it began to ask. By chance it would end
+// there once in twenty times.
 const atOnce = 0.05
 
 // mostAncestors is how many of those that started each other are looked at.
@@ -46,7 +49,8 @@ type told struct {
 func newPollers(t *tape) *pollers {
 	x := &pollers{tape: t}
 	for i := range t.r.T.Points {
-		if pt := &t.r.T.Points[i]; pt.Flags&spec.FlagPolls != 0 && (pt.Kind == spec.PointProc || pt.Kind == spec.PointFunc) {
+		if pt := &t.r.T.Points[i]; pt.Flags&spec.FlagPolls != 0 &&
+			(pt.Kind == spec.PointProc || pt.Kind == spec.PointFunc) {
 			if x.points == nil {
 				x.points, x.names, x.waiting = map[trace.PointID]bool{}, map[string]bool{}, map[G]trace.Slot{}
 			}
@@ -69,7 +73,8 @@ func (x *pollers) waited(slot trace.Slot, now trace.Time, step StepID) {
 	}
 }
 
-// asksSince is since when a goroutine has asked in a loop whether to go on, as far as is known, and its first step since then, 0: all.
+// asksSince is since when a goroutine has asked in a loop whether to go on, as far as is known, and
+// its first step since then, 0: all.
 func (x *pollers) asksSince(g *replay.G) (at trace.Time, first StepID, asks bool) {
 	base := x.r.Contexts.Node(g.Base)
 	if base.Group >= 0 && (x.names[x.r.Groups.Group(base.Group).Func] || x.points[x.r.Groups.Work(base.Group)]) {
@@ -94,7 +99,8 @@ func (x *pollers) begins(g *replay.G) {
 
 func (x *pollers) ends(g *replay.G) { delete(x.waiting, x.my(g).n) }
 
-// mayBeTold notes that a goroutine may have been told to end, before it does something that others could wait for.
+// mayBeTold notes that a goroutine may have been told to end, before it does something that others
+// could wait for.
 func (x *pollers) mayBeTold(g *replay.G, now trace.Time) {
 	m := x.my(g)
 	by := x.p.Gs[m.n].By
@@ -137,7 +143,8 @@ func (x *pollers) tells(slot trace.Slot) Token {
 	return h.tells
 }
 
-// split ends a step where the goroutine was told, so that what it does after that is another one's work.
+// split ends a step where the goroutine was told, so that what it does after that is another one's
+// work.
 func (x *pollers) split(g *replay.G, now trace.Time) {
 	m, t := x.my(g), &x.gs.of(g.Slot).told
 	begun := x.p.Gs[m.n].Created

@@ -7,11 +7,13 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// Go's scheduler puts who is woken into the queue of the processor on which it was woken. An idle processor would have to wake up to take it from there, which
-// takes longer than most that is done before it in that queue. So a goroutine may wait for others although a processor is idle, and it waits shorter if they work
-// less.
+// Go's scheduler puts who is woken into the queue of the processor on which it was woken. An idle
+// processor would have to wake up to take it from there, which takes longer than most that is done
+// before it in that queue. So a goroutine may wait for others although a processor is idle, and it
+// waits shorter if they work less.
 
-// mostBehind is how many goroutines are looked at that had a processor before another one, and handOver how long it may be nobody's between two, in ns.
+// mostBehind is how many goroutines are looked at that had a processor before another one, and
+// handOver how long it may be nobody's between two, in ns.
 const (
 	mostBehind = 16
 	handOver   = 3000
@@ -110,7 +112,8 @@ func (x *processors) ready(slot trace.Slot, m *mine, now trace.Time) Step {
 	return s
 }
 
-// slept is how long the processor that a goroutine gets now had been idle when that could run, as [Step.Slept] is, and one more.
+// slept is how long the processor that a goroutine gets now had been idle when that could run, as
+// [Step.Slept] is, and one more.
 func (x *processors) slept(t *turn, m *mine) uint16 {
 	idle := t.since
 	if m.proc < 0 {
@@ -126,8 +129,8 @@ func (x *processors) slept(t *turn, m *mine) uint16 {
 	return uint16(min(idle/1000+1, math.MaxUint16))
 }
 
-// behind finds who had the processor, when a goroutine became ready, that it gets now, if that was never idle since but another one was. What it waited
-// behind the last one is a hand-over.
+// behind finds who had the processor, when a goroutine became ready, that it gets now, if that was
+// never idle since but another one was. What it waited behind the last one is a hand-over.
 func (x *processors) behind(t *turn, m *mine, now trace.Time, s *Step) {
 	if s.number == 0 || m.proc < 0 || int(m.proc) >= len(x.had) {
 		return

@@ -40,8 +40,9 @@ type Waits struct {
 	Idle map[StepID]Idle // waits for timers that something else may end first
 	Held map[Token]Tick  // after which of them a token is given, of those for which others wait for a lock
 
-	// FirstWrite is the first one of the tokens that goroutines give when they begin to write, in a system call, what another one waits for. Who takes such a
-	// token goes on when [Step.Transit] is over, too. All later tokens are of these.
+	// FirstWrite is the first one of the tokens that goroutines give when they begin to write, in a
+	// system call, what another one waits for. Who takes such a token goes on when [Step.Transit]
+	// is over, too. All later tokens are of these.
 	FirstWrite Token
 
 	// Crossings are of barriers, by conditions and channels that are closed.
@@ -57,8 +58,10 @@ type Crossing struct {
 
 // Idle is of a wait for a timer what ends it if it comes first.
 type Idle struct {
-	Next StepID // the goroutine's next wait in the same select that was not for a timer, or operation on a channel of it; 0: the end of the program
-	Ends bool   // the goroutine does nothing in that select after it: what it would do with the timer is left out
+	// the goroutine's next wait in the same select that was not for a timer, or operation on a
+	// channel of it; 0: the end of the program
+	Next StepID
+	Ends bool // the goroutine does nothing in that select after it: what it would do with the timer is left out
 }
 
 // Tick is such a wait.
@@ -135,7 +138,8 @@ type Goroutine struct {
 	System  bool
 }
 
-// Request is something that a goroutine did for somebody outside: a region of the program's, a task, what it did with labels, or a call of a handler.
+// Request is something that a goroutine did for somebody outside: a region of the program's, a
+// task, what it did with labels, or a call of a handler.
 type Request struct {
 	Name       string
 	Kind       string
@@ -189,7 +193,8 @@ func (p *Program) RequestNamed(text string) (string, error) {
 	return names.Find(text, "request", slices.Sorted(maps.Keys(list)))
 }
 
-// Untold returns how many calls of a procedure there were for each one that was traced, 1 or more: where they are many most are only counted.
+// Untold returns how many calls of a procedure there were for each one that was traced, 1 or more:
+// where they are many most are only counted.
 func (p *Program) Untold(proc trace.PointID) float64 {
 	if proc == trace.NoPoint {
 		return 1

@@ -45,7 +45,8 @@ func (x *objects) add(a trace.Address) ObjectID {
 	return id
 }
 
-// made notes the capacity of a channel that was made: a new one, unless somebody waits for it already.
+// made notes the capacity of a channel that was made: a new one, unless somebody waits for it
+// already.
 func (x *objects) made(a trace.Address, capacity int) {
 	id, ok := x.by[a]
 	if o := &x.p.Objects[id]; !ok || o.Name != trace.NoPoint || o.seen.unfit || o.seen.silent {
@@ -80,14 +81,16 @@ func (x *objects) finish() {
 		o := &x.p.Objects[i]
 		x.name(o)
 		o.Free = i > 0 && o.complete()
-		o.Ticks = o.Name != trace.NoPoint && strings.HasPrefix(x.r.T.Points[o.Name].Name, "time.(*Ticker).C") && o.ops[Send] == 0
+		o.Ticks = o.Name != trace.NoPoint && strings.HasPrefix(x.r.T.Points[o.Name].Name, "time.(*Ticker).C") &&
+			o.ops[Send] == 0
 		if o.seen.full && !o.seen.cap {
 			o.Cap = o.seen.queue
 		}
 	}
 }
 
-// name gives an object the name that profiles have for it: of several that goroutines use, that of its declaration.
+// name gives an object the name that profiles have for it: of several that goroutines use, that of
+// its declaration.
 func (x *objects) name(o *Object) {
 	ob := x.r.Object(o.Address)
 	if ob == nil || o.Name == trace.NoPoint {

@@ -41,7 +41,8 @@ func (x *requests) create(g *replay.G) {
 	*a = asked{open: a.open[:0], labels: x.labels(g)}
 }
 
-// servers are the functions of goroutines whose outermost procedures are calls of handlers, or tests.
+// servers are the functions of goroutines whose outermost procedures are calls of handlers, or
+// tests.
 var servers = map[string]string{
 	"net/http.(*conn).serve":                                RequestHandler,
 	"net/http.(*http2serverConn).runHandler":                RequestHandler,
@@ -75,7 +76,8 @@ func (x *requests) end(g *replay.G, now trace.Time, name, kind string) {
 		m.open = append(m.open[:i], m.open[i+1:]...)
 		if len(x.p.Requests) < mostRequests {
 			x.r.Settle(g, now)
-			x.p.Requests = append(x.p.Requests, Request{o.name, kind, x.my(g).n, o.begin, x.step(g, now, Step{Kind: Operate}), o.proc, o.iterations})
+			x.p.Requests = append(x.p.Requests, Request{o.name, kind, x.my(g).n, o.begin,
+				x.step(g, now, Step{Kind: Operate}), o.proc, o.iterations})
 		}
 		return
 	}
@@ -98,7 +100,8 @@ func (x *requests) iterates(g *replay.G, n uint64) {
 	if loop == trace.NoPoint || len(m.open) == 0 {
 		return
 	}
-	if o := &m.open[len(m.open)-1]; o.kind == RequestTest && x.r.T.Points[loop].Owner == o.proc && strings.Contains(o.name, ".Benchmark") {
+	if o := &m.open[len(m.open)-1]; o.kind == RequestTest && x.r.T.Points[loop].Owner == o.proc &&
+		strings.Contains(o.name, ".Benchmark") {
 		o.iterations = max(o.iterations, n)
 	}
 }
@@ -125,12 +128,14 @@ func (x *requests) task(g *replay.G, e *trace.Event) {
 	}
 	delete(x.tasks, e.Task())
 	if len(x.p.Requests) < mostRequests {
-		x.p.Requests = append(x.p.Requests, Request{Name: t.name, Kind: t.kind, G: t.g, Begin: t.begin, End: step, Proc: trace.NoPoint})
+		x.p.Requests = append(x.p.Requests, Request{Name: t.name, Kind: t.kind, G: t.g, Begin: t.begin, End: step,
+			Proc: trace.NoPoint})
 	}
 }
 
-// labeled opens and closes what a goroutine does with labels. One that has more labels than before is within what it did with fewer. A
-// goroutine that was started with labels does what it does for who started it.
+// labeled opens and closes what a goroutine does with labels. One that has more labels than before
+// is within what it did with fewer. A goroutine that was started with labels does what it does for
+// who started it.
 func (x *requests) labeled(g *replay.G, now trace.Time) {
 	name, m := x.labels(g), x.gs.of(g.Slot)
 	for i := len(m.open) - 1; i >= 0; i-- {

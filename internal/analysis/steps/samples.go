@@ -6,8 +6,9 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// Procedures whose calls were only counted have no events: their work is in their callers' contexts. It is divided among the procedures in which
-// samples found it, as in profiles. A context with few samples uses those of all contexts of the same goroutines in the same procedure.
+// Procedures whose calls were only counted have no events: their work is in their callers'
+// contexts. It is divided among the procedures in which samples found it, as in profiles. A context
+// with few samples uses those of all contexts of the same goroutines in the same procedure.
 
 // Share is what one procedure does of the work in a context.
 type Share struct {
@@ -31,7 +32,8 @@ type stratum struct {
 	proc  trace.PointID
 }
 
-// beyond is what samples found behind a context: the innermost procedure, and the procedures and loops between.
+// beyond is what samples found behind a context: the innermost procedure, and the procedures and
+// loops between.
 type beyond struct {
 	top trace.PointID // NoPoint: the context's own
 	in  string        // numbers of four bytes, so that this is a key

@@ -72,7 +72,8 @@ func (p *Program) Prices() price.Prices {
 // mostProbes is the share of a context's work that probes take at most.
 const mostProbes = 0.95
 
-// probed takes out of a context's work what its events cost: half of that falls to each side of an enter or exit. Samples would tell of probes themselves.
+// probed takes out of a context's work what its events cost: half of that falls to each side of an
+// enter or exit. Samples would tell of probes themselves.
 func (p *Program) probed(c replay.ContextID, whole Share) []Share {
 	if int(c) >= len(p.spent) || p.spent[c] == 0 {
 		return []Share{whole}
@@ -103,7 +104,10 @@ func (p *Program) deal(c replay.ContextID) (list []Share) {
 	if s == nil {
 		return p.probed(c, whole)
 	}
-	keys := slices.SortedFunc(maps.Keys(s.in), func(x, y beyond) int { return cmp.Or(cmp.Compare(x.top, y.top), cmp.Compare(x.in, y.in)) })
+	keys := slices.SortedFunc(maps.Keys(s.in), func(x,
+		y beyond) int {
+		return cmp.Or(cmp.Compare(x.top, y.top), cmp.Compare(x.in, y.in))
+	})
 	for _, k := range keys {
 		x := whole
 		x.Share, x.N = s.in[k]/s.weight, s.n

@@ -16,13 +16,16 @@ type Step struct {
 	n      uint16 // how many parts
 	slept  uint16 // see Slept
 	point  trace.PointID
-	Until  Token // in the computed run the goroutine goes on after [Goroutine.Told] as soon as this was given; 0: see there
-	Kind   Kind
-	Op     Op
-	Proc   int16 // processor that the goroutine got at the end of a Ready, or had while it worked; -1: not known
+	// in the computed run the goroutine goes on after [Goroutine.Told] as soon as this was given;
+	// 0: see there
+	Until Token
+	Kind  Kind
+	Op    Op
+	Proc  int16 // processor that the goroutine got at the end of a Ready, or had while it worked; -1: not known
 }
 
-// place is where the parts of a step's work begin: the number of a list, and the index in that. Those of one step are in one list.
+// place is where the parts of a step's work begin: the number of a list, and the index in that.
+// Those of one step are in one list.
 type place uint32
 
 const placeShift = 12
@@ -75,10 +78,12 @@ func (s *Step) Cause() Cause { return Cause(s.ref) }
 // Waits reports whether a step is a wait for a cause outside of the program.
 func (s *Step) Waits(c Cause) bool { return s.Kind == Delay && s.Cause() == c }
 
-// Lasts is how long a Delay takes, in ns, and of a Ready the part in which a processor was idle: on any machine the program waits that long.
+// Lasts is how long a Delay takes, in ns, and of a Ready the part in which a processor was idle: on
+// any machine the program waits that long.
 func (s *Step) Lasts() int64 { return s.number }
 
-// Transit is how long it takes, in ns, from the call of the goroutine that writes to the end of the Take that reads; see [Program.Reads].
+// Transit is how long it takes, in ns, from the call of the goroutine that writes to the end of the
+// Take that reads; see [Program.Reads].
 func (s *Step) Transit() int64 { return s.number }
 
 // Dones is how many operations Done come before a Join.
@@ -87,7 +92,8 @@ func (s *Step) Dones() int { return int(s.number) }
 // Amount is that of an Acquire or a Release.
 func (s *Step) Amount() int64 { return s.number }
 
-// Slept is how long the processor that a goroutine got with a Ready had been idle when the goroutine could run, in us; ok is false if it was in use.
+// Slept is how long the processor that a goroutine got with a Ready had been idle when the
+// goroutine could run, in us; ok is false if it was in use.
 func (s *Step) Slept() (us uint64, ok bool) {
 	return uint64(s.slept) - 1, s.Kind == Ready && s.slept > 0
 }
@@ -100,8 +106,8 @@ func (s *Step) Point() trace.PointID {
 	return s.point
 }
 
-// After is the goroutine that had the processor, when this one became ready, in whose queue this one waited in a Ready although another processor was
-// idle; NoG: none.
+// After is the goroutine that had the processor, when this one became ready, in whose queue this
+// one waited in a Ready although another processor was idle; NoG: none.
 func (s *Step) After() G {
 	if s.Kind != Ready {
 		return NoG

@@ -34,7 +34,8 @@ func named(p *steps.Program, name string) (list []steps.Object) {
 	return list
 }
 
-// Two channels that were at one address, one after the other, are two objects, each with its capacity.
+// Two channels that were at one address, one after the other, are two objects, each with its
+// capacity.
 func TestChannels(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(1)
@@ -55,7 +56,8 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// Operations that were counted and not traced leave an object to the order of the run, and a note says so.
+// Operations that were counted and not traced leave an object to the order of the run, and a note
+// says so.
 func TestCounted(t *testing.T) {
 	t.Parallel()
 	for _, counted := range []uint64{0, 5} {
@@ -144,8 +146,8 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// The collector's workers begin when somebody starts them, as others do: otherwise they would come from outside, at a time that no change of the
-// program moves, and so would whoever waits for them.
+// The collector's workers begin when somebody starts them, as others do: otherwise they would come
+// from outside, at a time that no change of the program moves, and so would whoever waits for them.
 func TestSystemGoroutine(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2)
@@ -240,8 +242,9 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// TestLate: of a wait for a timer only the time until that was due is a delay on any machine. Behind it the goroutine waited for a processor, if none was
-// idle; if one was, the system was late.
+// TestLate: of a wait for a timer only the time until that was due is a delay on any machine.
+// Behind it the goroutine waited for a processor, if none was idle; if one was, the system was
+// late.
 func TestLate(t *testing.T) {
 	t.Parallel()
 	for _, busy := range []bool{true, false} {
@@ -283,7 +286,8 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestEndless: work that lasts until a time is over is named, if it is much; what an ordinary procedure does is not.
+// TestEndless: work that lasts until a time is over is named, if it is much; what an ordinary
+// procedure does is not.
 func TestEndless(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -315,8 +319,9 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestUntold: where the system does not say when it took a processor, what it gave the thread is left of long pieces of work, and the rest is
-// a wait for the processor. Short pieces stay as they are.
+// TestUntold: where the system does not say when it took a processor, what it gave the thread is
+// left of long pieces of work, and the rest is a wait for the processor. Short pieces stay as they
+// are.
 func TestUntold(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(1)
@@ -342,7 +347,8 @@ func TestUntold(t *testing.T) {
 		}
 		at = p.Step(id).At
 	}
-	if want := []int64{15 * ms, 20 * ms, ms / 2}; !slices.Equal(work, want) || !slices.Equal(off, []int64{5 * ms, 0, 0}) || p.OffCPU != 5*ms {
+	if want := []int64{15 * ms, 20 * ms, ms / 2}; !slices.Equal(work, want) ||
+		!slices.Equal(off, []int64{5 * ms, 0, 0}) || p.OffCPU != 5*ms {
 		t.Errorf("found work of %v ns, off its processor for %v, %d ns in all; expected work of %v, and 5 ms of the first piece off", work, off, p.OffCPU, want)
 	}
 	if !strings.Contains(strings.Join(p.Notes, "; "), "did not say when") {
@@ -350,7 +356,8 @@ func TestUntold(t *testing.T) {
 	}
 }
 
-// TestMissed: a few operations of a lock that have no event do not give up the rest; each goroutine gives back what it took.
+// TestMissed: a few operations of a lock that have no event do not give up the rest; each goroutine
+// gives back what it took.
 func TestMissed(t *testing.T) {
 	t.Parallel()
 	for _, missed := range []int{0, 1, 20} {

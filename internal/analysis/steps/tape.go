@@ -33,11 +33,12 @@ type pending struct {
 
 // piece is what a goroutine has worked since its last step.
 type piece struct {
-	parts   []Part
-	index   map[replay.ContextID]int // of those behind the first few
-	pays    []int64                  // ns of each part for events
-	paid    float64                  // of [replay.G.Paid], in ns, since the goroutine began
-	entered trace.PointID            // a procedure that it has entered, not yet counted in the context that this made; NoPoint: none
+	parts []Part
+	index map[replay.ContextID]int // of those behind the first few
+	pays  []int64                  // ns of each part for events
+	paid  float64                  // of [replay.G.Paid], in ns, since the goroutine began
+	// a procedure that it has entered, not yet counted in the context that this made; NoPoint: none
+	entered trace.PointID
 }
 
 // bySlot is what is kept of each live goroutine.
@@ -60,7 +61,8 @@ func (t *tape) begin(g *replay.G, by G, now trace.Time) {
 		t.gs = append(t.gs, mine{})
 	}
 	m := t.my(g)
-	*m = mine{n: G(len(t.p.Gs)), proc: -1, piece: piece{parts: m.parts[:0], index: m.index, pays: m.pays[:0], entered: trace.NoPoint}}
+	*m = mine{n: G(len(t.p.Gs)), proc: -1, piece: piece{parts: m.parts[:0], index: m.index, pays: m.pays[:0],
+		entered: trace.NoPoint}}
 	t.p.Gs = append(t.p.Gs, Goroutine{ID: g.ID, By: by, Created: now, Context: g.Base, System: g.System})
 }
 
@@ -70,7 +72,8 @@ func (t *tape) token() Token {
 	return t.p.Tokens - 1
 }
 
-// add puts a step behind a goroutine's others. What it has worked since the last one is of this one.
+// add puts a step behind a goroutine's others. What it has worked since the last one is of this
+// one.
 func (t *tape) add(g *replay.G, now trace.Time, s Step) StepID {
 	m := t.my(g)
 	t.count(g)
@@ -98,7 +101,8 @@ func (t *tape) add(g *replay.G, now trace.Time, s Step) StepID {
 	return id
 }
 
-// before puts a step before the wait that a goroutine is in. Steps of a goroutine are in the order of their numbers, so the wait gets the new one.
+// before puts a step before the wait that a goroutine is in. Steps of a goroutine are in the order
+// of their numbers, so the wait gets the new one.
 func (t *tape) before(m *mine, s Step) StepID {
 	id := StepID(t.p.Steps.Len())
 	take := *t.p.Step(m.last)
@@ -130,8 +134,8 @@ func (t *tape) worked(g *replay.G, at replay.ContextID, ns int64) (paid int64) {
 	return max(paid, 0)
 }
 
-// pay takes what a goroutine's events cost from a part of what it works. An event is stamped first, so that its cost is behind it; what a piece
-// of work is too short for is taken from the next one.
+// pay takes what a goroutine's events cost from a part of what it works. An event is stamped first,
+// so that its cost is behind it; what a piece of work is too short for is taken from the next one.
 func (m *piece) pay(all float64, work int64, part int) (ns int64) {
 	if ns = min(int64(all-m.paid), work); ns <= 0 {
 		return 0
@@ -144,7 +148,8 @@ func (m *piece) pay(all float64, work int64, part int) (ns int64) {
 	return ns
 }
 
-// count counts an activation in its own context, which it was not yet in when the replay told of it. One that took no time is left out.
+// count counts an activation in its own context, which it was not yet in when the replay told of
+// it. One that took no time is left out.
 func (t *tape) count(g *replay.G) {
 	m := t.my(g)
 	if m.entered != trace.NoPoint && t.r.Contexts.Node(g.Context).Proc == m.entered {

@@ -2,8 +2,8 @@ package steps
 
 import "qinst.dev/internal/trace"
 
-// Timeline returns how many goroutines worked, and how many were ready without a processor, on average in each of n equal parts of
-// the run as it was. The runtime's own are among them.
+// Timeline returns how many goroutines worked, and how many were ready without a processor, on
+// average in each of n equal parts of the run as it was. The runtime's own are among them.
 func (p *Program) Timeline(n int) (running, ready []float64) {
 	running, ready = make([]float64, n), make([]float64, n)
 	if p.End <= 0 || n == 0 {

@@ -42,8 +42,9 @@ func (x *timers) fire(g *replay.G, e *trace.Event) {
 	x.step(g, e.Time, wait)
 }
 
-// collect lets the runtime's own goroutines follow the program into the next cycle of the collector, which begins where a goroutine allocates what makes the
-// heap large enough. Nobody is known to wake them.
+// collect lets the runtime's own goroutines follow the program into the next cycle of the
+// collector, which begins where a goroutine allocates what makes the heap large enough. Nobody is
+// known to wake them.
 func (x *timers) collect(g *replay.G, now trace.Time) {
 	x.r.Settle(g, now)
 	x.cycle, x.cycleAt = x.token(), now

@@ -5,11 +5,13 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// Watcher is shown what goroutines do, and in which steps. A trace that is read again has the same steps, but the last ones may not be complete.
+// Watcher is shown what goroutines do, and in which steps. A trace that is read again has the same
+// steps, but the last ones may not be complete.
 type Watcher interface {
 	// Reads is called first, with the program as far as it is read.
 	Reads(p *Program)
-	// Worked is called for work of the n-th goroutine behind its last step, of which some ns were for events.
+	// Worked is called for work of the n-th goroutine behind its last step, of which some ns were
+	// for events.
 	Worked(n G, at replay.ContextID, from, to trace.Time, paid int64)
 	// Event is called behind each event, with its goroutine, and that which made or woke this one.
 	Event(e *trace.Event, g, by Place)

@@ -22,7 +22,8 @@ type work struct {
 	paid  []int64   // of that, for events
 	any   bool      // a goroutine worked
 
-	// Periods is by context what of its work lies in each of [trace.Tables.Periods], in ns; nothing if there are none, or without [Options.Price].
+	// Periods is by context what of its work lies in each of [trace.Tables.Periods], in ns; nothing
+	// if there are none, or without [Options.Price].
 	Periods [][]float64
 }
 
@@ -116,7 +117,8 @@ func (w *work) Paid(c replay.ContextID) (paid, spent int64) {
 	return paid, spent
 }
 
-// NPT is the normalized processor time of the run as it was in a context, in ns (Quartz, equation 1).
+// NPT is the normalized processor time of the run as it was in a context, in ns (Quartz, equation
+// 1).
 func (w *work) NPT(c replay.ContextID) float64 {
 	if int(c) >= len(w.npt) {
 		return 0

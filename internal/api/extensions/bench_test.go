@@ -38,7 +38,8 @@ func (e *null) Flush(*extensions.Out, bool) {}
 func BenchmarkReduce(b *testing.B) {
 	const events = 1 << 20
 	file := calls(events)
-	for _, name := range []string{"null", "profile", "lifetimes", "transitions", "sample:100", "heavy", "windows", "outliers"} {
+	for _, name := range []string{"null", "profile", "lifetimes", "transitions", "sample:100", "heavy", "windows",
+		"outliers"} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for range b.N {

@@ -115,7 +115,8 @@ func TestDrops(t *testing.T) {
 		for i := range b.Points {
 			p := &b.Points[i]
 			if p.Hits != a.Points[i].Hits || p.Traced != a.Points[i].Traced {
-				rt.Fatalf("point %d: %d hits, %d traced, expected %d and %d", i, p.Hits, p.Traced, a.Points[i].Hits, a.Points[i].Traced)
+				rt.Fatalf("point %d: %d hits, %d traced, expected %d and %d", i, p.Hits, p.Traced, a.Points[i].Hits,
+					a.Points[i].Traced)
 			}
 			kept += p.Reduced
 		}
@@ -169,9 +170,11 @@ func TestSame(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		file := tracetest.Random(rand.New(rand.NewPCG(seed, 4)).IntN).Bytes()
-		first := shipped(t, file, "lifetimes", "transitions", "locks", "goroutines", "heavy:3", "windows:1ms", "sample:3")
+		first := shipped(t, file, "lifetimes", "transitions", "locks", "goroutines", "heavy:3", "windows:1ms",
+			"sample:3")
 		for range 3 {
-			again := shipped(t, file, "lifetimes", "transitions", "locks", "goroutines", "heavy:3", "windows:1ms", "sample:3")
+			again := shipped(t, file, "lifetimes", "transitions", "locks", "goroutines", "heavy:3", "windows:1ms",
+				"sample:3")
 			if !bytes.Equal(first, again) {
 				t.Fatalf("seed %d: %d and %d bytes that differ", seed, len(first), len(again))
 			}

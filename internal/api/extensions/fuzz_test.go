@@ -21,7 +21,8 @@ func FuzzReduce(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, name := range []string{"locks", "goroutines", "transitions", "heavy:3", "sample:2", "lifetimes", "outliers", "windows"} {
+		for _, name := range []string{"locks", "goroutines", "transitions", "heavy:3", "sample:2", "lifetimes",
+			"outliers", "windows"} {
 			s, e, err := extensions.Find(name)
 			if err != nil {
 				t.Fatal(err)

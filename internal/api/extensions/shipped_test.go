@@ -210,7 +210,8 @@ func TestShipped(t *testing.T) {
 	t.Parallel()
 	checks := map[string]func(testing.TB, *truth, []byte){
 		"profile": checkProfile, "lifetimes": checkLifetimes, "transitions": checkTransitions, "locks": checkLocks,
-		"goroutines": checkGoroutines, "sample:3": checkSample, "heavy:1000": checkHeavy, "heavy:3": checkHeavy3, "windows:1ms": checkWindows,
+		"goroutines": checkGoroutines, "sample:3": checkSample, "heavy:1000": checkHeavy, "heavy:3": checkHeavy3,
+		"windows:1ms": checkWindows,
 	}
 	for name, check := range checks {
 		t.Run(name, func(t *testing.T) {
@@ -457,7 +458,8 @@ func checkWindows(t testing.TB, w *truth, file []byte) {
 	got, want := map[float64]sums{}, map[float64]sums{}
 	for _, r := range rows(t, file, "procedure window") {
 		s := got[r.n("procedure")]
-		got[r.n("procedure")] = sums{s.n + int64(r.n("calls")), s.total + int64(r.n("total")), s.self + int64(r.n("self"))}
+		got[r.n("procedure")] = sums{s.n + int64(r.n("calls")), s.total + int64(r.n("total")),
+			s.self + int64(r.n("self"))}
 	}
 	for _, c := range w.calls {
 		s := want[float64(c.point)]

@@ -66,11 +66,14 @@ func TestDefine(t *testing.T) {
 		t.Errorf("doc %q", rec.Fields[2].Doc)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		x := everything{B: rapid.Bool().Draw(t, "b"), I: rapid.Int().Draw(t, "i"), I64: rapid.Int64().Draw(t, "i64"), U: rapid.Uint().Draw(t, "u"),
-			F: rapid.Float32().Draw(t, "f"), D: rapid.Float64().Draw(t, "d"), S: rapid.String().Draw(t, "s"), L: level(rapid.String().Draw(t, "l")),
+		x := everything{B: rapid.Bool().Draw(t, "b"), I: rapid.Int().Draw(t, "i"), I64: rapid.Int64().Draw(t, "i64"),
+			U: rapid.Uint().Draw(t, "u"),
+			F: rapid.Float32().Draw(t, "f"), D: rapid.Float64().Draw(t, "d"), S: rapid.String().Draw(t, "s"),
+			L:   level(rapid.String().Draw(t, "l")),
 			Raw: rapid.SliceOf(rapid.Byte()).Draw(t, "raw"), Took: time.Duration(rapid.Int64().Draw(t, "took")),
 			List: rapid.SliceOf(rapid.Int32()).Draw(t, "list"), Strs: rapid.SliceOf(rapid.String()).Draw(t, "strs"),
-			inner: inner{rapid.Int8().Draw(t, "low"), rapid.Uint16().Draw(t, "high")}, When: time.Unix(0, rapid.Int64().Draw(t, "when"))}
+			inner: inner{rapid.Int8().Draw(t, "low"), rapid.Uint16().Draw(t, "high")},
+			When:  time.Unix(0, rapid.Int64().Draw(t, "when"))}
 		for range rapid.IntRange(0, 3).Draw(t, "steps") {
 			x.Path = append(x.Path, [2]int16{rapid.Int16().Draw(t, "x"), rapid.Int16().Draw(t, "y")})
 		}
@@ -145,7 +148,8 @@ func TestDefineRejects(t *testing.T) {
 			define()
 		}()
 	}
-	if _, err := sddf.NewDescriptor("x", spec.Field{Name: "a", Type: "int"}); err == nil || !strings.Contains(err.Error(), `unknown type "int"`) {
+	if _, err := sddf.NewDescriptor("x", spec.Field{Name: "a", Type: "int"}); err == nil ||
+		!strings.Contains(err.Error(), `unknown type "int"`) {
 		t.Errorf("type int: %v", err)
 	}
 }
@@ -190,11 +194,13 @@ func TestDecodeMismatch(t *testing.T) {
 // Programs that import the package get nothing from elsewhere.
 func TestStandardOnly(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "qinst.dev/sddf", "qinst.dev/extensions/qinst").Output()
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}",
+		"qinst.dev/sddf", "qinst.dev/extensions/qinst").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Fields(string(out)), []string{"qinst.dev/sddf/spec", "qinst.dev/sddf", "qinst.dev/extensions/qinst"}; !reflect.DeepEqual(got, want) {
+	if got, want := strings.Fields(string(out)), []string{"qinst.dev/sddf/spec", "qinst.dev/sddf",
+		"qinst.dev/extensions/qinst"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("depends on %q, want %q", got, want)
 	}
 }

@@ -28,7 +28,8 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := map[string]func() string{"example": exampleText, "records": recordsText, "events": eventsText, "counts": countsText}
+	parts := map[string]func() string{"example": exampleText, "records": recordsText, "events": eventsText,
+		"counts": countsText}
 	seen := 0
 	want := generated.ReplaceAllStringFunc(string(old), func(s string) string {
 		m := generated.FindStringSubmatch(s)
@@ -110,8 +111,10 @@ func exampleText() string {
 		if p.Kind == spec.Data {
 			sums = "its checksums: of the 16 bytes, of the rest"
 		}
-		packet(p, map[spec.PacketKind]string{spec.Attribute: `attribute: program = "p"`, spec.Descriptor: `descriptor: tag 7 is "ev"`,
-			spec.Data: "data: an ev; enter at 116, exit at 148", spec.Check: "check: 3 packets, and the sum of their checksums"}[p.Kind], sums)
+		packet(p, map[spec.PacketKind]string{spec.Attribute: `attribute: program = "p"`,
+			spec.Descriptor: `descriptor: tag 7 is "ev"`,
+			spec.Data:       "data: an ev; enter at 116, exit at 148",
+			spec.Check:      "check: 3 packets, and the sum of their checksums"}[p.Kind], sums)
 	}
 	b.WriteString("```\n")
 	return trimLines(b.String())
@@ -128,7 +131,8 @@ func trimLines(s string) string {
 func recordsText() string {
 	var b strings.Builder
 	for _, r := range spec.Records {
-		fmt.Fprintf(&b, "### %d `%s`: %s\n\n| field | type | unit | meaning |\n|---|---|---|---|\n", r.Tag, r.Name, r.Doc)
+		fmt.Fprintf(&b, "### %d `%s`: %s\n\n| field | type | unit | meaning |\n|---|---|---|---|\n", r.Tag, r.Name,
+			r.Doc)
 		for _, f := range r.Fields {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Name, f.Type, f.Unit, f.Doc)
 		}

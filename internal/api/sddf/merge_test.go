@@ -44,7 +44,8 @@ func TestMerge(t *testing.T) {
 			total += len(times)
 			files = append(files, file(func(w *sddf.Writer) {
 				if k == 1 { // another kind has the tag there
-					w.Define(spec.Record{Tag: spec.FirstUserTag, Name: "other", Fields: []spec.Field{{Name: "x", Type: spec.U8}}})
+					w.Define(spec.Record{Tag: spec.FirstUserTag, Name: "other",
+						Fields: []spec.Field{{Name: "x", Type: spec.U8}}})
 				}
 				at := int64(0)
 				for n, step := range times {

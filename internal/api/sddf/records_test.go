@@ -15,7 +15,8 @@ import (
 // carrying is a file with a record, a block of events that carries two more, of which
 // the second is damaged if so wished, and another record.
 func carrying(t testing.TB, damaged bool) []byte {
-	miss := spec.Record{Tag: 300, Name: "miss", Fields: []spec.Field{{Name: "key", Type: spec.Str}, {Name: "n", Type: spec.U32}}}
+	miss := spec.Record{Tag: 300, Name: "miss", Fields: []spec.Field{{Name: "key", Type: spec.Str},
+		{Name: "n", Type: spec.U32}}}
 	var block []byte
 	for i := range 2 {
 		p, err := sddf.AppendInner(nil, &miss, fmt.Sprint("k", i), 7+i)

@@ -72,25 +72,32 @@ func normal(r spec.Record) spec.Record {
 }
 
 var allTypes = spec.Record{Tag: 300, Name: "all", Fields: []spec.Field{
-	{Name: "b", Type: spec.Bool}, {Name: "u8", Type: spec.U8}, {Name: "u32", Type: spec.U32}, {Name: "u64", Type: spec.U64},
-	{Name: "i32", Type: spec.I32}, {Name: "i64", Type: spec.I64}, {Name: "f", Type: spec.F64}, {Name: "s", Type: spec.Str},
+	{Name: "b", Type: spec.Bool}, {Name: "u8", Type: spec.U8}, {Name: "u32", Type: spec.U32},
+	{Name: "u64", Type: spec.U64},
+	{Name: "i32", Type: spec.I32}, {Name: "i64", Type: spec.I64}, {Name: "f", Type: spec.F64},
+	{Name: "s", Type: spec.Str},
 	{Name: "us", Type: "[]u64"}, {Name: "ss", Type: "[]str"},
-	{Name: "i8", Type: spec.I8, Unit: "apples", Attrs: []spec.Attr{{Key: "min", Value: int64(-5)}}}, {Name: "f32", Type: spec.F32},
-	{Name: "bytes", Type: spec.Bytes}, {Name: "time", Type: spec.Time}, {Name: "dur", Type: spec.Duration}, {Name: "grid", Type: "[][]i16"},
+	{Name: "i8", Type: spec.I8, Unit: "apples", Attrs: []spec.Attr{{Key: "min", Value: int64(-5)}}},
+	{Name: "f32", Type: spec.F32},
+	{Name: "bytes", Type: spec.Bytes}, {Name: "time", Type: spec.Time}, {Name: "dur", Type: spec.Duration},
+	{Name: "grid", Type: "[][]i16"},
 }}
 
 // decode(encode(x)) == x.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		b, u8, u32, u64 := rapid.Bool().Draw(t, "b"), rapid.Uint32Max(255).Draw(t, "u8"), rapid.Uint32().Draw(t, "u32"), rapid.Uint64().Draw(t, "u64")
-		i32, i64, f, s := rapid.Int32().Draw(t, "i32"), rapid.Int64().Draw(t, "i64"), rapid.Float64().Draw(t, "f"), rapid.String().Draw(t, "s")
+		b, u8, u32, u64 := rapid.Bool().Draw(t, "b"), rapid.Uint32Max(255).Draw(t, "u8"), rapid.Uint32().Draw(t, "u32"),
+			rapid.Uint64().Draw(t, "u64")
+		i32, i64, f, s := rapid.Int32().Draw(t, "i32"), rapid.Int64().Draw(t, "i64"), rapid.Float64().Draw(t, "f"),
+			rapid.String().Draw(t, "s")
 		us, ss := rapid.SliceOf(rapid.Uint64()).Draw(t, "us"), rapid.SliceOf(rapid.String()).Draw(t, "ss")
 		var out bytes.Buffer
 		w := sddf.NewWriter(&out, "t", nil)
 		w.Define(allTypes)
 		w.Attribute("k", i64)
-		i8, f32, raw := rapid.Int8().Draw(t, "i8"), rapid.Float32().Draw(t, "f32"), rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")
+		i8, f32, raw := rapid.Int8().Draw(t, "i8"), rapid.Float32().Draw(t, "f32"),
+			rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")
 		grid := sddf.Array{Dims: []int{rapid.IntRange(0, 3).Draw(t, "rows"), 2}}
 		cells := make([]int16, 2*grid.Dims[0])
 		for i := range cells {
@@ -128,7 +135,8 @@ func TestRoundTrip(t *testing.T) {
 		if i64 >= 0 {
 			attr = uint64(i64)
 		}
-		want := []any{attr, b, uint64(u8), uint64(u32), u64, int64(i32), i64, f, s, us, ss, int64(i8), float64(f32), raw, i64, i64, grid, "stop", "why", s}
+		want := []any{attr, b, uint64(u8), uint64(u32), u64, int64(i32), i64, f, s, us, ss, int64(i8), float64(f32),
+			raw, i64, i64, grid, "stop", "why", s}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("got %#v, want %#v", got, want)
 		}
@@ -138,7 +146,8 @@ func TestRoundTrip(t *testing.T) {
 // Every width of integer reads the same: the program's writer uses fixed ones.
 func TestIntegerWidths(t *testing.T) {
 	t.Parallel()
-	rec := spec.Record{Tag: 300, Name: "n", Fields: []spec.Field{{Name: "u", Type: spec.U32}, {Name: "i", Type: spec.I64}}}
+	rec := spec.Record{Tag: 300, Name: "n", Fields: []spec.Field{{Name: "u", Type: spec.U32},
+		{Name: "i", Type: spec.I64}}}
 	encoders := []func(*msgpack.Encoder, int64){
 		func(e *msgpack.Encoder, n int64) { e.EncodeInt(n) },
 		func(e *msgpack.Encoder, n int64) { e.EncodeInt8(int8(n)) },
@@ -266,7 +275,8 @@ func TestVersions(t *testing.T) {
 	for _, version := range []byte{0, 3, 5} {
 		old[7] = version
 		_, err := read(t, old)
-		if want := fmt.Sprintf("SDDF version %d, expected version 4, or 1 to 2", version); err == nil || err.Error() != want {
+		if want := fmt.Sprintf("SDDF version %d, expected version 4, or 1 to 2", version); err == nil ||
+			err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -274,18 +284,26 @@ func TestVersions(t *testing.T) {
 
 // A small hostile file cannot ask for much memory.
 func TestMemoryBound(t *testing.T) {
-	pre := sddf.Preamble("t", []spec.Record{allTypes, {Tag: 301, Name: "n", Fields: []spec.Field{{Name: "x", Type: "[][]str"}}}})
+	pre := sddf.Preamble("t", []spec.Record{allTypes,
+		{Tag: 301, Name: "n", Fields: []spec.Field{{Name: "x", Type: "[][]str"}}}})
 	for _, tail := range []string{
 		"\x93\x03\xcd\x01\x2d\xdd\x00\x01\x00\x00" + string(bytes.Repeat([]byte{0x90}, 1<<16)),
 		"\x93\x01\xdb\x7f\xff\xff\xff",
 		"\x93\x03\xcd\x01\x2d\xdd\x7f\xff\xff\xff",
-		strings.Repeat(sealed(t, "\x93\x01\xa1k\xc0"), 1<<14),                                                          // attributes
-		strings.Repeat(sealed(t, "\x93\x04\xa1k\x81\xa1k\xc0"), 1<<13),                                                 // commands
-		strings.Repeat("\x93\x01\xa1k\xc0", 1<<14),                                                                     // the same, damaged
-		sealed(t, "\x96\x02\xcd\x01\x30\xa1x\x80\xdc\x20\x00"+strings.Repeat("\x94\xa1f\xa2u8\xa0\xa0", 1<<13)+"\xc0"), // fields of one name
-		strings.Repeat("\x95\x00\xa4SDDF\x02\xa0\x80", 1<<13),                                                          // headers
-		strings.Repeat(sealed(t, "\x95\x00\xa4SDDF\x04\xa0\x80"), 1<<13),                                               // likewise
-		sealed(t, "\x93\x03\xcd\x03\xe8\x91\xc0") + strings.Repeat("\x92\x03\xdb\x00\x00\xff\xff", 1<<13),              // texts that overlap
+		// attributes
+		strings.Repeat(sealed(t, "\x93\x01\xa1k\xc0"), 1<<14),
+		// commands
+		strings.Repeat(sealed(t, "\x93\x04\xa1k\x81\xa1k\xc0"), 1<<13),
+		// the same, damaged
+		strings.Repeat("\x93\x01\xa1k\xc0", 1<<14),
+		// fields of one name
+		sealed(t, "\x96\x02\xcd\x01\x30\xa1x\x80\xdc\x20\x00"+strings.Repeat("\x94\xa1f\xa2u8\xa0\xa0", 1<<13)+"\xc0"),
+		// headers
+		strings.Repeat("\x95\x00\xa4SDDF\x02\xa0\x80", 1<<13),
+		// likewise
+		strings.Repeat(sealed(t, "\x95\x00\xa4SDDF\x04\xa0\x80"), 1<<13),
+		// texts that overlap
+		sealed(t, "\x93\x03\xcd\x03\xe8\x91\xc0") + strings.Repeat("\x92\x03\xdb\x00\x00\xff\xff", 1<<13),
 	} {
 		data := append(append([]byte{}, pre...), tail...)
 		var a, b runtime.MemStats

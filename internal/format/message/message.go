@@ -1,6 +1,7 @@
-// Package message decodes what programs encode themselves: fields of bytes whose unit says that they are a msgpack value,
-// as package qinst.dev/sddf/msgpack writes them. Their types are nowhere in the file, so that the values are those that the
-// encoding has: nil, bool, int64, uint64, float64, string, []byte, time.Time, [List] and [Map].
+// Package message decodes what programs encode themselves: fields of bytes whose unit says that
+// they are a msgpack value, as package qinst.dev/sddf/msgpack writes them. Their types are nowhere
+// in the file, so that the values are those that the encoding has: nil, bool, int64, uint64,
+// float64, string, []byte, time.Time, [List] and [Map].
 package message
 
 import (
@@ -31,7 +32,8 @@ type Pair struct{ Key, Value any }
 // maxDepth bounds how deep values are nested, because a file may nest as deep as it is long.
 const maxDepth = 64
 
-// Of replaces the packet's values that are messages by what they say. What cannot be decoded stays as it is: bytes.
+// Of replaces the packet's values that are messages by what they say. What cannot be decoded stays
+// as it is: bytes.
 func Of(p *sddf.Packet) []any {
 	if p.Record == nil {
 		return p.Values
@@ -63,8 +65,8 @@ func Decode(b []byte) (any, error) {
 	return v, err
 }
 
-// decoder takes arrays and maps apart itself, because the library's own way makes room for as many elements as a damaged
-// length says, and nests without a bound.
+// decoder takes arrays and maps apart itself, because the library's own way makes room for as many
+// elements as a damaged length says, and nests without a bound.
 type decoder struct {
 	*msgpack.Decoder
 	rest *bytes.Reader
@@ -172,7 +174,8 @@ func (m Map) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// write writes JSON; what that cannot say becomes a string. Bytes are hexadecimal, as in other fields.
+// write writes JSON; what that cannot say becomes a string. Bytes are hexadecimal, as in other
+// fields.
 func write(b *bytes.Buffer, v any) error {
 	switch x := v.(type) {
 	case []byte:

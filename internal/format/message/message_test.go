@@ -49,8 +49,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// What is no message, or no whole one, is an error: a length does not make room for more than there are bytes, nor a nested
-// value a deep stack.
+// What is no message, or no whole one, is an error: a length does not make room for more than there
+// are bytes, nor a nested value a deep stack.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	whole := encoded(t, map[string]any{"k": []int{1, 2, 3}})
@@ -76,8 +76,10 @@ func TestDamaged(t *testing.T) {
 
 func TestOf(t *testing.T) {
 	t.Parallel()
-	fields := []spec.Field{{Name: "a", Type: spec.Bytes, Unit: spec.Msgpack}, {Name: "b", Type: spec.Bytes}, {Name: "c", Type: spec.Bytes, Unit: spec.Msgpack}}
-	p := &sddf.Packet{Record: &spec.Record{Fields: fields}, Values: []any{encoded(t, []int{1}), encoded(t, 2), []byte{0xc1}}}
+	fields := []spec.Field{{Name: "a", Type: spec.Bytes, Unit: spec.Msgpack}, {Name: "b", Type: spec.Bytes},
+		{Name: "c", Type: spec.Bytes, Unit: spec.Msgpack}}
+	p := &sddf.Packet{Record: &spec.Record{Fields: fields},
+		Values: []any{encoded(t, []int{1}), encoded(t, 2), []byte{0xc1}}}
 	if got := fmt.Sprint(message.Of(p)...); got != "[1] [2] [193]" {
 		t.Errorf("found %s, expected what the first says, and the bytes of the others", got)
 	}

@@ -137,8 +137,10 @@ func openBinary(in *bufio.Reader) (*binarySource, error) {
 	h := head[len(binaryMagic):]
 	big := h[1] == 0
 	want := header(big)
-	if h[0] != want[0] || h[1] > 1 || h[2] != 0 || h[3] != 0 || h[4] != 0 || h[6] != 0 || h[7] != 1 || h[9] != 4 || h[11] != 4 || h[12] != 8 {
-		return nil, fmt.Errorf("found the machine % d, expected two's complement, IEEE and ASCII with sizes as in % d", h, want)
+	if h[0] != want[0] || h[1] > 1 || h[2] != 0 || h[3] != 0 || h[4] != 0 || h[6] != 0 || h[7] != 1 || h[9] != 4 ||
+		h[11] != 4 || h[12] != 8 {
+		return nil, fmt.Errorf("found the machine % d, expected two's complement, IEEE and ASCII with sizes as in % d",
+			h, want)
 	}
 	return &binarySource{in: in, big: big, off: int64(len(head))}, nil
 }

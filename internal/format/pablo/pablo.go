@@ -172,7 +172,8 @@ func (c *writer) packet(p *sddf.Packet) error {
 		return c.data(p)
 	case spec.Command:
 		c.commands++
-		if err := c.out.put(&packet{kind: kindAttribute, attrs: []pair{{fmt.Sprintf("command %d", c.commands), nameAndAttrs(p)}}}); err != nil {
+		if err := c.out.put(&packet{kind: kindAttribute,
+			attrs: []pair{{fmt.Sprintf("command %d", c.commands), nameAndAttrs(p)}}}); err != nil {
 			return err
 		}
 		return c.out.put(&packet{kind: kindCommand, tag: c.commands})
@@ -323,7 +324,8 @@ func Read(w io.Writer, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	c := &reader{w: w, recs: map[int32]*record{}, names: map[string]int32{}, commands: map[int32][]spec.Attr{}, written: map[uint32]bool{}}
+	c := &reader{w: w, recs: map[int32]*record{}, names: map[string]int32{}, commands: map[int32][]spec.Attr{},
+		written: map[uint32]bool{}}
 	for {
 		p, err := in.next(c)
 		if errors.Is(err, io.EOF) {
@@ -562,7 +564,8 @@ func (c *reader) recordOf(p *packet) (*record, error) {
 	for _, a := range p.attrs {
 		if _, ours := strings.CutPrefix(a.key, keyDescriptor); ours {
 			lines = append(lines, a.value)
-		} else if _, err := fmt.Sscanf(a.value, "of %d variant %d", new(int32), new(int)); err == nil && a.key == keyEntry {
+		} else if _, err := fmt.Sscanf(a.value, "of %d variant %d", new(int32), new(int)); err == nil &&
+			a.key == keyEntry {
 			r.entry = new(entry)
 			_, _ = fmt.Sscanf(a.value, "of %d variant %d", &r.entry.of, &r.entry.variant)
 		} else {

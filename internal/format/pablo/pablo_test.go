@@ -97,19 +97,26 @@ func TestBinaryForm(t *testing.T) {
 	now := back(t, []byte("#1:\n\"x\" {\n\tint \"n\";\n};;\n\"x\" { 258 };;\n"))
 	old := convert(t, now, true, true)
 	want := "SDDFB\x13\x00\x00\x00\x00\x00\x00\x01\x02\x04\x04\x04\x08\x10" +
-		"\x00\x00\x00\x2a\x00\x00\x00\x01\x00\x00\x00\x00" + "\x00\x00\x00\x01" + "\x00\x00\x00\x0dSDDF producer" + "\x00\x00\x00\x05pablo" +
-		"\x00\x00\x00\x3e\x00\x00\x00\x02\x00\x00\x00\x01" + "\x00\x00\x00\x01x" + "\x00\x00\x00\x00" + "\x00\x00\x00\x01" + "\x00\x00\x00\x01n" +
-		"\x00\x00\x00\x01" + "\x00\x00\x00\x09SDDF type" + "\x00\x00\x00\x03i32" + "\x00\x00\x00\x01" + "\x00\x00\x00\x00" +
+		"\x00\x00\x00\x2a\x00\x00\x00\x01\x00\x00\x00\x00" + "\x00\x00\x00\x01" + "\x00\x00\x00\x0dSDDF producer" +
+		"\x00\x00\x00\x05pablo" +
+		"\x00\x00\x00\x3e\x00\x00\x00\x02\x00\x00\x00\x01" + "\x00\x00\x00\x01x" + "\x00\x00\x00\x00" +
+		"\x00\x00\x00\x01" + "\x00\x00\x00\x01n" +
+		"\x00\x00\x00\x01" + "\x00\x00\x00\x09SDDF type" + "\x00\x00\x00\x03i32" + "\x00\x00\x00\x01" +
+		"\x00\x00\x00\x00" +
 		"\x00\x00\x00\x10\x00\x00\x00\x03\x00\x00\x00\x01" + "\x00\x00\x01\x02"
 	if string(old) != want {
 		t.Errorf("got\n%q\nwant\n%q", old, want)
 	}
 }
 
-var record = spec.Record{Tag: 300, Name: "every type", Doc: "a doc", Attrs: []spec.Attr{{Key: "like a number", Value: "5"}, {Key: "number", Value: uint64(5)}}, Fields: []spec.Field{
-	{Name: "b", Type: spec.Bool}, {Name: "u8", Type: spec.U8}, {Name: "u32", Type: spec.U32, Unit: "bytes"}, {Name: "u64", Type: spec.U64}, {Name: "i16", Type: spec.I16},
-	{Name: "i64", Type: spec.I64}, {Name: "f", Type: spec.F64}, {Name: "s", Type: spec.Str}, {Name: "raw", Type: spec.Bytes}, {Name: "at", Type: spec.Time},
-	{Name: "list", Type: "[]u64"}, {Name: "strs", Type: "[]str"}, {Name: "grid", Type: "[][]i64"}, {Name: "bools", Type: "[]bool"}, {Name: "cube", Type: "[][][]f32"}}}
+var record = spec.Record{Tag: 300, Name: "every type", Doc: "a doc",
+	Attrs: []spec.Attr{{Key: "like a number", Value: "5"}, {Key: "number", Value: uint64(5)}}, Fields: []spec.Field{
+		{Name: "b", Type: spec.Bool}, {Name: "u8", Type: spec.U8}, {Name: "u32", Type: spec.U32, Unit: "bytes"},
+		{Name: "u64", Type: spec.U64}, {Name: "i16", Type: spec.I16},
+		{Name: "i64", Type: spec.I64}, {Name: "f", Type: spec.F64}, {Name: "s", Type: spec.Str},
+		{Name: "raw", Type: spec.Bytes}, {Name: "at", Type: spec.Time},
+		{Name: "list", Type: "[]u64"}, {Name: "strs", Type: "[]str"}, {Name: "grid", Type: "[][]i64"},
+		{Name: "bools", Type: "[]bool"}, {Name: "cube", Type: "[][][]f32"}}}
 
 // What goes through Pablo's forms comes back with its types and values.
 func TestBothWays(t *testing.T) {
@@ -123,11 +130,16 @@ func TestBothWays(t *testing.T) {
 		for i := range grid {
 			grid[i] = rapid.Int64().Draw(t, "cell")
 		}
-		w.Data(300, rapid.Bool().Draw(t, "b"), rapid.Uint8().Draw(t, "u8"), rapid.Uint32().Draw(t, "u32"), rapid.Uint64().Draw(t, "u64"), rapid.Int16().Draw(t, "i16"),
-			rapid.Int64().Draw(t, "i64"), rapid.Float64().Draw(t, "f"), rapid.String().Draw(t, "s"), rapid.SliceOf(rapid.Byte()).Draw(t, "raw"), time.Unix(0, rapid.Int64().Draw(t, "at")),
-			rapid.SliceOf(rapid.Uint64()).Draw(t, "list"), rapid.SliceOf(noNUL).Draw(t, "strs"), sddf.Array{Dims: []int{len(grid) / 2, 2}, Cells: grid},
-			rapid.SliceOf(rapid.Bool()).Draw(t, "bools"), sddf.Array{Dims: []int{1, 1, 2}, Cells: []float32{rapid.Float32().Draw(t, "f32"), 1.5}})
-		w.Command("stop", spec.Attr{Key: "a key", Value: rapid.String().Draw(t, "arg")}, spec.Attr{Key: "n", Value: int64(-1)})
+		w.Data(300, rapid.Bool().Draw(t, "b"), rapid.Uint8().Draw(t, "u8"), rapid.Uint32().Draw(t, "u32"),
+			rapid.Uint64().Draw(t, "u64"), rapid.Int16().Draw(t, "i16"),
+			rapid.Int64().Draw(t, "i64"), rapid.Float64().Draw(t, "f"), rapid.String().Draw(t, "s"),
+			rapid.SliceOf(rapid.Byte()).Draw(t, "raw"), time.Unix(0, rapid.Int64().Draw(t, "at")),
+			rapid.SliceOf(rapid.Uint64()).Draw(t, "list"), rapid.SliceOf(noNUL).Draw(t, "strs"),
+			sddf.Array{Dims: []int{len(grid) / 2, 2}, Cells: grid},
+			rapid.SliceOf(rapid.Bool()).Draw(t, "bools"),
+			sddf.Array{Dims: []int{1, 1, 2}, Cells: []float32{rapid.Float32().Draw(t, "f32"), 1.5}})
+		w.Command("stop", spec.Attr{Key: "a key", Value: rapid.String().Draw(t, "arg")},
+			spec.Attr{Key: "n", Value: int64(-1)})
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +160,8 @@ func TestHeaders(t *testing.T) {
 	file := sddf.AppendHeader(nil, "p", spec.Attr{Key: spec.AttrStream, Value: uint64(9)})
 	for i := range uint64(3) {
 		if i > 0 {
-			file = sddf.AppendHeader(file, "p", spec.Attr{Key: spec.AttrStream, Value: uint64(9)}, spec.Attr{Key: spec.AttrSegment, Value: i})
+			file = sddf.AppendHeader(file, "p", spec.Attr{Key: spec.AttrStream, Value: uint64(9)},
+				spec.Attr{Key: spec.AttrSegment, Value: i})
 		}
 		file = sddf.AppendDescriptor(file, &rec)
 		file, _ = sddf.AppendRecord(file, &rec, make([]byte, 8*i))
@@ -163,7 +176,8 @@ func TestHeaders(t *testing.T) {
 func TestTowardsPablo(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	w := sddf.NewWriter(&out, "p", []spec.Record{{Tag: 1, Name: "r", Fields: []spec.Field{{Name: "blobs", Type: "[]bytes"}}}})
+	w := sddf.NewWriter(&out, "p", []spec.Record{{Tag: 1, Name: "r",
+		Fields: []spec.Field{{Name: "blobs", Type: "[]bytes"}}}})
 	w.Close()
 	err := pablo.Write(new(bytes.Buffer), bytes.NewReader(out.Bytes()), int64(out.Len()), false, false)
 	if err == nil || !strings.Contains(err.Error(), `record "r": field "blobs": []bytes has no form`) {
@@ -175,8 +189,10 @@ func TestTowardsPablo(t *testing.T) {
 	w.Data(spec.TagEvents, 1, 2, 0, uint64(1<<40), 5, 0, block)
 	w.Close()
 	s := string(convert(t, out.Bytes(), false, false))
-	for _, want := range []string{`"events" { 0, 1, 0, 2,`, `"events: enter" { [2] { 256, 16 }, [2] { 0, 7 } };;`, `"events: exit" { [2] { 256, 48 }, [2] { 0, 7 } };;`} {
-		if !strings.Contains(s, want) && !strings.Contains(strings.ReplaceAll(s, "[2] { 0, 1 }, [2] { 0, 2 }, [2] { 0, 0 }", "0, 1, 0, 2, 0, 0"), want) {
+	for _, want := range []string{`"events" { 0, 1, 0, 2,`, `"events: enter" { [2] { 256, 16 }, [2] { 0, 7 } };;`,
+		`"events: exit" { [2] { 256, 48 }, [2] { 0, 7 } };;`} {
+		if !strings.Contains(s, want) && !strings.Contains(strings.ReplaceAll(s,
+			"[2] { 0, 1 }, [2] { 0, 2 }, [2] { 0, 0 }", "0, 1, 0, 2, 0, 0"), want) {
 			t.Errorf("no %s in\n%s", want, s[strings.Index(s, `"events" {`):])
 		}
 	}

@@ -55,7 +55,8 @@ func (w *Writer) Header(producer string, attrs ...spec.Attr) error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	_, err := w.w.Write(sddf.AppendHeader(nil, producer, append(attrs, spec.Attr{Key: spec.AttrPacked, Value: Codec})...))
+	_, err := w.w.Write(sddf.AppendHeader(nil, producer,
+		append(attrs, spec.Attr{Key: spec.AttrPacked, Value: Codec})...))
 	return err
 }
 
@@ -155,7 +156,8 @@ func Open(src io.ReaderAt, size int64) (*File, error) {
 		return nil, err
 	}
 	f := &File{src: src}
-	if f.dec, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(spec.MaxRun)); err != nil {
+	if f.dec, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderMaxMemory(spec.MaxRun)); err != nil {
 		return nil, err
 	}
 	for i := range f.kept {

@@ -64,7 +64,8 @@ func TestBothWays(t *testing.T) {
 		if len(got) > 0 {
 			off := rapid.IntRange(0, len(got)-1).Draw(t, "off")
 			part := make([]byte, rapid.IntRange(0, len(got)-off).Draw(t, "n"))
-			if n, err := f.ReadAt(part, int64(off)); n != len(part) || err != nil || !bytes.Equal(part, got[off:off+n]) {
+			if n, err := f.ReadAt(part, int64(off)); n != len(part) || err != nil ||
+				!bytes.Equal(part, got[off:off+n]) {
 				t.Fatalf("%d bytes at %d: %d, %v", len(part), off, n, err)
 			}
 		}

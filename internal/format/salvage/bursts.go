@@ -21,10 +21,10 @@ type told struct {
 // burst is an entry of that record.
 type burst struct{ plain, hits, squares, products uint64 }
 
-// packBursts makes a "bursts" record from the last one of the file and the ring. Its sums stand only in
-// the file, because the program keeps them in its own memory; a record without them would replace
-// them. The activations without probes are those of the ring, because they have to fit its counts. There is
-// no record if there are none.
+// packBursts makes a "bursts" record from the last one of the file and the ring. Its sums stand
+// only in the file, because the program keeps them in its own memory; a record without them would
+// replace them. The activations without probes are those of the ring, because they have to fit its
+// counts. There is no record if there are none.
 func packBursts(file *extents, totals []total) (n uint64, packed []byte, err error) {
 	t, err := readTold(file)
 	if err != nil || t.counts {

@@ -15,11 +15,13 @@ import (
 func TestUnknownCodec(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "x.sddf")
-	if err := os.WriteFile(name, sddf.AppendHeader(nil, "test", spec.Attr{Key: spec.AttrPacked, Value: "other9"}), 0o666); err != nil {
+	if err := os.WriteFile(name, sddf.AppendHeader(nil, "test", spec.Attr{Key: spec.AttrPacked, Value: "other9"}),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	_, err := salvage.Open(name)
-	if err == nil || !strings.Contains(err.Error(), `codec "other9"`) || !strings.Contains(err.Error(), "sddf.RegisterCodec") {
+	if err == nil || !strings.Contains(err.Error(), `codec "other9"`) ||
+		!strings.Contains(err.Error(), "sddf.RegisterCodec") {
 		t.Errorf("got error %v", err)
 	}
 }

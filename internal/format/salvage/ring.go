@@ -85,7 +85,8 @@ func (r *ring) readHead() error {
 	}
 	h := &r.head
 	if h[spec.RingWordMagic] != spec.RingMagic || h[spec.RingWordVersion] != spec.RingVersion {
-		return fmt.Errorf("found magic %#x and version %d, expected a ring of version %d", h[spec.RingWordMagic], h[spec.RingWordVersion], spec.RingVersion)
+		return fmt.Errorf("found magic %#x and version %d, expected a ring of version %d", h[spec.RingWordMagic],
+			h[spec.RingWordVersion], spec.RingVersion)
 	}
 	const most = 1 << 40
 	for i := spec.RingWordChunkAt; i <= spec.RingWordLog; i++ {
@@ -94,17 +95,22 @@ func (r *ring) readHead() error {
 		}
 	}
 	if h[spec.RingWordLedgerAt] > most || h[spec.RingWordLedgerSize] > 1<<30 || h[spec.RingWordLedgers] > 1<<20 {
-		return fmt.Errorf("%d ledgers of %d bytes at %d", h[spec.RingWordLedgers], h[spec.RingWordLedgerSize], h[spec.RingWordLedgerAt])
+		return fmt.Errorf("%d ledgers of %d bytes at %d", h[spec.RingWordLedgers], h[spec.RingWordLedgerSize],
+			h[spec.RingWordLedgerAt])
 	}
-	if h[spec.RingWordChunkSize] < h[spec.RingWordChunkHead] || h[spec.RingWordChunkSize] > 1<<24 || h[spec.RingWordPoints] > spec.MaxProbes ||
-		h[spec.RingWordPageSize]%16 != 0 || h[spec.RingWordPageSize] > 1<<20 || h[spec.RingWordPages] > 1<<20 || h[spec.RingWordBlocks] > 1<<20 || h[spec.RingWordChunks] > 1<<24 {
-		return fmt.Errorf("chunks of %d bytes, %d points, %d pages of %d bytes", h[spec.RingWordChunkSize], h[spec.RingWordPoints], h[spec.RingWordPages], h[spec.RingWordPageSize])
+	if h[spec.RingWordChunkSize] < h[spec.RingWordChunkHead] || h[spec.RingWordChunkSize] > 1<<24 ||
+		h[spec.RingWordPoints] > spec.MaxProbes ||
+		h[spec.RingWordPageSize]%16 != 0 || h[spec.RingWordPageSize] > 1<<20 || h[spec.RingWordPages] > 1<<20 ||
+		h[spec.RingWordBlocks] > 1<<20 || h[spec.RingWordChunks] > 1<<24 {
+		return fmt.Errorf("chunks of %d bytes, %d points, %d pages of %d bytes", h[spec.RingWordChunkSize],
+			h[spec.RingWordPoints], h[spec.RingWordPages], h[spec.RingWordPageSize])
 	}
 	return nil
 }
 
-// alive reports whether a process has the ring in its memory. A program locks its ring, and the system removes the lock
-// with the last mapping. That holds for programs that this process cannot see, too: in other containers, of other users.
+// alive reports whether a process has the ring in its memory. A program locks its ring, and the
+// system removes the lock with the last mapping. That holds for programs that this process cannot
+// see, too: in other containers, of other users.
 func (r *ring) alive() bool { return locked(r.file) }
 
 func (r *ring) word(off uint64) uint64 {
@@ -194,7 +200,8 @@ func field(b []byte, off uint64, n int) (v uint64) {
 func (c *chunk) packetHead() ([]byte, error) {
 	fields := spec.Records[spec.TagEvents-1].Fields
 	n := len(fields)
-	b, err := sddf.AppendValues(sddf.AppendPacketHead(nil, spec.TagEvents, n), fields[:n-1], c.key.thread, c.tid, c.key.seq, c.ticks, c.g, c.proc)
+	b, err := sddf.AppendValues(sddf.AppendPacketHead(nil, spec.TagEvents, n), fields[:n-1], c.key.thread, c.tid,
+		c.key.seq, c.ticks, c.g, c.proc)
 	b = append(b, 0xc6)
 	return binary.BigEndian.AppendUint32(b, c.bytes), err
 }
@@ -211,7 +218,8 @@ func (r *ring) clocks() (list [][]any, ticks uint64) {
 	return list, ticks
 }
 
-// end is why a program ended that did not finish its file, "" if it did not come so far as to say it.
+// end is why a program ended that did not finish its file, "" if it did not come so far as to say
+// it.
 func (r *ring) end() (why string, status int, at uint64) {
 	word := r.head[spec.RingWordEnd]
 	if n := word >> 32; n > 0 && n <= uint64(len(spec.EndReasons)) {
@@ -344,10 +352,12 @@ func Remove(path string) error {
 	}
 	defer func() { _ = r.file.Close() }()
 	if r.alive() {
-		return fmt.Errorf("%s: found that process %d still runs, expected the ring of one that is gone", path, r.head[spec.RingWordPID])
+		return fmt.Errorf("%s: found that process %d still runs, expected the ring of one that is gone", path,
+			r.head[spec.RingWordPID])
 	}
 	if r.owner != os.Geteuid() {
-		return fmt.Errorf("%s: found a ring of user %d, expected one of user %d: it is removed as that user", path, r.owner, os.Geteuid())
+		return fmt.Errorf("%s: found a ring of user %d, expected one of user %d: it is removed as that user", path,
+			r.owner, os.Geteuid())
 	}
 	return os.Remove(path)
 }

@@ -74,7 +74,8 @@ func (f *File) String() string {
 	if f.Ring == "" {
 		return "nothing to recover: " + f.why
 	}
-	s := fmt.Sprintf("recovered %d blocks with %d bytes of events, and the counts of %d points, from %s", f.Recovered, f.Bytes, f.Points, f.Ring)
+	s := fmt.Sprintf("recovered %d blocks with %d bytes of events, and the counts of %d points, from %s", f.Recovered,
+		f.Bytes, f.Points, f.Ring)
 	if f.Failed != "" {
 		s = f.Failed + "; " + s
 	}
@@ -93,8 +94,9 @@ func (f *File) Close() error {
 	return err
 }
 
-// addPart joins the other part of a file that is written in two, in the order of their segments. Of a program that was
-// killed, or is looked at, at the moment when it begins a part anew, that part is empty, and the other one is all there is.
+// addPart joins the other part of a file that is written in two, in the order of their segments. Of
+// a program that was killed, or is looked at, at the moment when it begins a part anew, that part
+// is empty, and the other one is all there is.
 func (f *File) addPart(path string) error {
 	r, errHere := sddf.NewReader(f.ReaderAt, f.Size)
 	if errHere != nil && f.Size > 0 {
@@ -130,7 +132,8 @@ func (f *File) addPart(path string) error {
 	return nil
 }
 
-// modified is when a file was written last. A program that empties one part writes to the other one after that.
+// modified is when a file was written last. A program that empties one part writes to the other one
+// after that.
 func modified(f *os.File) time.Time {
 	st, err := f.Stat()
 	if err != nil {
@@ -327,7 +330,8 @@ func (f *File) totals(tables *extents, r *ring) (rows []row, err error) {
 	reason := Killed
 	if errno := r.head[spec.RingWordFailed]; errno != 0 {
 		reason, f.Failed = Unknown, failure(errno)
-		rows = append(rows, row{spec.TagLimit, []any{r.head[spec.RingWordFailedAt], r.head[spec.RingWordWritten], f.Failed}})
+		rows = append(rows, row{spec.TagLimit, []any{r.head[spec.RingWordFailedAt], r.head[spec.RingWordWritten],
+			f.Failed}})
 	}
 	counts, reduced, points := packCounts(totals)
 	f.Points = points
@@ -359,7 +363,8 @@ const (
 
 // failure returns the reason why a file could not be written.
 func failure(errno uint64) string {
-	text := map[uint64]string{5: "input/output error", 27: "file too large", 28: "no space left on device", 122: "disk quota exceeded"}[errno]
+	text := map[uint64]string{5: "input/output error", 27: "file too large", 28: "no space left on device",
+		122: "disk quota exceeded"}[errno]
 	if text == "" {
 		text = fmt.Sprint("error ", errno)
 	}

@@ -34,14 +34,19 @@ func makeRing() []byte {
 	ring := make([]byte, ledgerAt+2*ledgerSize+32)
 	put := func(at int, v uint64) { binary.LittleEndian.PutUint64(ring[at:], v) }
 	for word, v := range map[int]uint64{
-		spec.RingWordMagic: spec.RingMagic, spec.RingWordVersion: spec.RingVersion, spec.RingWordPID: 1 << 30, spec.RingWordStream: 77,
-		spec.RingWordChunkBase: chunkBase, spec.RingWordChunkAt: chunkAt, spec.RingWordChunkSize: chunkSize, spec.RingWordChunkHead: chunkHead, spec.RingWordChunks: 2,
-		spec.RingWordBlockAt: blockAt, spec.RingWordBlockSize: blockSize, spec.RingWordBlocks: 2, spec.RingWordPoints: 5,
-		spec.RingWordDirectoryAt: directoryAt, spec.RingWordPageAt: pageAt, spec.RingWordPageSize: pageSize, spec.RingWordPages: 4,
+		spec.RingWordMagic: spec.RingMagic, spec.RingWordVersion: spec.RingVersion, spec.RingWordPID: 1 << 30,
+		spec.RingWordStream:    77,
+		spec.RingWordChunkBase: chunkBase, spec.RingWordChunkAt: chunkAt, spec.RingWordChunkSize: chunkSize,
+		spec.RingWordChunkHead: chunkHead, spec.RingWordChunks: 2,
+		spec.RingWordBlockAt: blockAt, spec.RingWordBlockSize: blockSize, spec.RingWordBlocks: 2,
+		spec.RingWordPoints:      5,
+		spec.RingWordDirectoryAt: directoryAt, spec.RingWordPageAt: pageAt, spec.RingWordPageSize: pageSize,
+		spec.RingWordPages:  4,
 		spec.RingWordBlockP: 8, spec.RingWordBlockChunk: 16, spec.RingWordBlockLost: 24, spec.RingWordBlockDeep: 32,
 		spec.RingWordChunkBytes: 0, spec.RingWordChunkNum: 4, spec.RingWordChunkTID: 8, spec.RingWordChunkProc: 12,
 		spec.RingWordChunkSeq: 16, spec.RingWordChunkTicks: 24, spec.RingWordChunkG: 32, spec.RingWordTurn: 1,
-		spec.RingWordLedgerAt: ledgerAt, spec.RingWordLedgerSize: ledgerSize, spec.RingWordLedgers: 4, spec.RingWordClock: 5000,
+		spec.RingWordLedgerAt: ledgerAt, spec.RingWordLedgerSize: ledgerSize, spec.RingWordLedgers: 4,
+		spec.RingWordClock: 5000,
 	} {
 		put(8*word, v)
 	}
@@ -72,7 +77,8 @@ func makeRing() []byte {
 
 // makeFile makes the file of that ring: it has blocks 2 and, half of it, 3 of thread 1.
 func makeFile(ring string) []byte {
-	b := sddf.AppendHeader(nil, "t", spec.Attr{Key: spec.AttrStream, Value: 77}, spec.Attr{Key: spec.AttrSegment, Value: 0})
+	b := sddf.AppendHeader(nil, "t", spec.Attr{Key: spec.AttrStream, Value: 77},
+		spec.Attr{Key: spec.AttrSegment, Value: 0})
 	for i := range spec.Records {
 		b = sddf.AppendDescriptor(b, &spec.Records[i])
 	}
@@ -126,7 +132,8 @@ func read(t *testing.T, f *salvage.File) (lines []string) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				sddf.Entries(p.Record.Layout, block, 0, func(e *sddf.Entry) error { line += " " + e.Variant.Name; return nil })
+				sddf.Entries(p.Record.Layout, block, 0,
+					func(e *sddf.Entry) error { line += " " + e.Variant.Name; return nil })
 				if p.Name == "counts" {
 					line += string(rune('0'+block[8]/10)) + string(rune('0'+block[8]%10)) + string(rune('0'+block[16]))
 					line += fmt.Sprintf(" %d:%d", block[24], block[32])
@@ -160,14 +167,17 @@ func TestRecover(t *testing.T) {
 // burstsFile is a file of that ring without its end, in which procedure 3 stands twice, and whose
 // bursts were written when fewer of its activations had run without probes. flags are its flags.
 func burstsFile(mode string, flags uint32, records uint64) []byte {
-	b := sddf.AppendHeader(nil, "t", spec.Attr{Key: spec.AttrStream, Value: 77}, spec.Attr{Key: spec.AttrSegment, Value: 0})
+	b := sddf.AppendHeader(nil, "t", spec.Attr{Key: spec.AttrStream, Value: 77},
+		spec.Attr{Key: spec.AttrSegment, Value: 0})
 	for i := range spec.Records {
 		b = sddf.AppendDescriptor(b, &spec.Records[i])
 	}
 	b, _ = sddf.AppendAttribute(b, "mode", mode)
 	zeros := make([]uint32, 3)
-	b, _ = sddf.AppendRecord(b, &spec.Records[spec.TagProbes-1], uint32(2), "p", []string{""}, make([]uint64, 3), []string{"call", "proc", "proc"},
-		zeros, []uint32{1, 1, 2}, zeros, zeros, []uint32{spec.FlagTwice, flags, 0}, zeros, []uint32{0, 1, 2}, []uint32{0, 1, 2}, zeros)
+	b, _ = sddf.AppendRecord(b, &spec.Records[spec.TagProbes-1], uint32(2), "p", []string{""}, make([]uint64, 3),
+		[]string{"call", "proc", "proc"},
+		zeros, []uint32{1, 1, 2}, zeros, zeros, []uint32{spec.FlagTwice, flags, 0}, zeros, []uint32{0, 1, 2},
+		[]uint32{0, 1, 2}, zeros)
 	for plain := range records {
 		var found []byte
 		for _, w := range []uint64{2, 0, 8, 32, 24, 3, 1 + plain, 6, 18, 2} {
@@ -203,9 +213,9 @@ func lastBursts(t *testing.T, f *salvage.File) (n uint64, words []uint64) {
 }
 
 // The ring knows how many activations ran without probes, and the file what bursts found. With
-// mode=count ledgers have all entries, and there are no bursts. Of a small procedure they always have
-// all.
-// A program that came to its end, and not to the end of its file, has said in the ring why and how it ended.
+// mode=count ledgers have all entries, and there are no bursts. Of a small procedure they always
+// have all. A program that came to its end, and not to the end of its file, has said in the ring
+// why and how it ended.
 func TestEnded(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[uint64]string{
@@ -238,8 +248,8 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// A part that was emptied to be begun anew, and in which nothing is yet: the other one is the trace, whichever of the
-// two is named. An older trace with the name of a part is not taken for it.
+// A part that was emptied to be begun anew, and in which nothing is yet: the other one is the
+// trace, whichever of the two is named. An older trace with the name of a part is not taken for it.
 func TestJustBegun(t *testing.T) {
 	t.Parallel()
 	for _, named := range []string{"f.sddf", "f.sddf.more"} {
@@ -305,7 +315,8 @@ func TestBursts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n, got := lastBursts(t, f); n != c.bursts || !slices.Equal(got, c.found) || f.Ring == "" {
-			t.Errorf("mode %s, flags %#x, %d records in the file: %d bursts, %v; expected %d, %v", c.mode, c.flags, c.records, n, got, c.bursts, c.found)
+			t.Errorf("mode %s, flags %#x, %d records in the file: %d bursts, %v; expected %d, %v", c.mode, c.flags,
+				c.records, n, got, c.bursts, c.found)
 		}
 	}
 }

@@ -35,7 +35,8 @@ func TestNode(t *testing.T) {
 	}
 	data := rich(t, func(w *sddf.Writer) {
 		w.Data(9, true, uint64(1<<63), -5, 1e-7, "a \"text\"", []byte{1, 255}, time.Unix(1, 2), time.Second,
-			[]string{"", "x y"}, sddf.Array{Dims: []int{2, 2}, Cells: []int16{1, -2, 3, -4}}, [][]byte{{}, {7}}, []bool{true, false})
+			[]string{"", "x y"}, sddf.Array{Dims: []int{2, 2}, Cells: []int16{1, -2, 3, -4}}, [][]byte{{}, {7}},
+			[]bool{true, false})
 		w.Data(9, false, 0, 7, 42.0, "plain", []byte{}, time.Unix(0, 0), -time.Second,
 			[]string{}, sddf.Array{Dims: []int{2, 0}, Cells: []int16{}}, [][]byte{}, []bool{})
 		w.Data(10, uint64(1000), block(math.Pi, -77))

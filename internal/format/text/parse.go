@@ -246,14 +246,16 @@ func (p *parser) describe(what string, pairs []textPair) error {
 	}
 	vs := &rec.Layout.Variants
 	if what == "variant" {
-		*vs = append(*vs, spec.Variant{Name: get["name"], Kind: num("kind"), Words: num("words"), Doc: get["doc"], Tail: get["tail"]})
+		*vs = append(*vs, spec.Variant{Name: get["name"], Kind: num("kind"), Words: num("words"), Doc: get["doc"],
+			Tail: get["tail"]})
 		return err
 	}
 	if len(*vs) == 0 {
 		return errors.New("bits before their variant")
 	}
 	v := &(*vs)[len(*vs)-1]
-	v.Fields = append(v.Fields, spec.BitField{Name: get["name"], Word: num("word"), Bit: num("bit"), Width: num("width"), Unit: get["unit"], Doc: get["doc"], Type: get["type"]})
+	v.Fields = append(v.Fields, spec.BitField{Name: get["name"], Word: num("word"), Bit: num("bit"),
+		Width: num("width"), Unit: get["unit"], Doc: get["doc"], Type: get["type"]})
 	return err
 }
 

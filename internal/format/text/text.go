@@ -34,7 +34,8 @@ func Dump(w io.Writer, file io.ReaderAt, size int64, only ...string) error {
 	return dump(file, size, d)
 }
 
-// Show does the same for people: values that programs encoded themselves are decoded, which cannot be reversed.
+// Show does the same for people: values that programs encoded themselves are decoded, which cannot
+// be reversed.
 func Show(w io.Writer, file io.ReaderAt, size int64, only ...string) error {
 	return dump(file, size, &dumper{w: bufio.NewWriter(w), decode: true, only: only})
 }
@@ -154,7 +155,8 @@ func (d *dumper) descriptor(rec *spec.Record) {
 	}
 	d.line("layout", rec.Name, pair{"delta", rec.Layout.Delta})
 	for _, v := range rec.Layout.Variants {
-		d.line("variant", rec.Name, pair{"name", v.Name}, pair{"kind", int64(v.Kind)}, pair{"words", uint64(v.Words)}, pair{"doc", v.Doc}, pair{"tail", v.Tail})
+		d.line("variant", rec.Name, pair{"name", v.Name}, pair{"kind", int64(v.Kind)}, pair{"words", uint64(v.Words)},
+			pair{"doc", v.Doc}, pair{"tail", v.Tail})
 		for _, f := range v.Fields {
 			d.line("bits", rec.Name, pair{"name", f.Name}, pair{"word", uint64(f.Word)}, pair{"bit", uint64(f.Bit)},
 				pair{"width", uint64(f.Width)}, pair{"unit", f.Unit}, pair{"doc", f.Doc}, pair{"type", f.Type})
@@ -188,7 +190,8 @@ func (d *dumper) data(p *sddf.Packet) {
 	}
 	if d.wants(p.Name) {
 		d.line("data", p.Name, pairs...)
-	} else if p.Record.Layout == nil || !slices.ContainsFunc(p.Record.Layout.Variants, func(v spec.Variant) bool { return v.Tail != "" }) {
+	} else if p.Record.Layout == nil || !slices.ContainsFunc(p.Record.Layout.Variants,
+		func(v spec.Variant) bool { return v.Tail != "" }) {
 		return
 	}
 	if p.Record.Layout != nil {

@@ -22,15 +22,21 @@ var small = spec.Record{Tag: 11, Name: "small", Fields: []spec.Field{{Name: "n",
 func rich(t interface{ Fatal(...any) }, f func(w *sddf.Writer)) []byte {
 	var out bytes.Buffer
 	w := sddf.NewWriter(&out, "a producer", []spec.Record{
-		{Tag: 9, Name: "every type", Doc: `a "doc"`, Attrs: []spec.Attr{{Key: "family", Value: "x=1"}, {Key: "level", Value: uint64(3)}}, Fields: []spec.Field{
-			{Name: "b", Type: spec.Bool}, {Name: "u", Type: spec.U64, Unit: "bytes", Attrs: []spec.Attr{{Key: "min", Value: int64(-1)}, {Key: "text", Value: "12"}}},
-			{Name: "i", Type: spec.I64}, {Name: "f", Type: spec.F64}, {Name: "s", Type: spec.Str}, {Name: "raw", Type: spec.Bytes},
-			{Name: "at", Type: spec.Time}, {Name: "took", Type: spec.Duration}, {Name: "list", Type: "[]str"}, {Name: "grid", Type: "[][]i16"},
-			{Name: "raws", Type: "[]bytes"}, {Name: "bools", Type: "[]bool"}}},
-		{Tag: 10, Name: "block", Fields: []spec.Field{{Name: "t", Type: spec.U64}, {Name: "e", Type: spec.Packed}}, Layout: &spec.Layout{Delta: "t", Variants: []spec.Variant{
-			{Kind: 1, Name: "numbers", Words: 2, Fields: []spec.BitField{{Name: "n", Bit: 0, Width: 24, Type: spec.Signed}, {Name: "x", Word: 1, Width: 64, Type: spec.Float}}},
-			{Kind: 2, Name: "time", Words: 2, Fields: []spec.BitField{{Name: "t", Word: 1, Width: 64}}},
-			{Kind: 3, Name: "carries", Words: 1, Fields: []spec.BitField{{Name: "size", Width: 24}}, Tail: "size"}}}},
+		{Tag: 9, Name: "every type", Doc: `a "doc"`,
+			Attrs: []spec.Attr{{Key: "family", Value: "x=1"}, {Key: "level", Value: uint64(3)}}, Fields: []spec.Field{
+				{Name: "b", Type: spec.Bool}, {Name: "u", Type: spec.U64, Unit: "bytes",
+					Attrs: []spec.Attr{{Key: "min", Value: int64(-1)}, {Key: "text", Value: "12"}}},
+				{Name: "i", Type: spec.I64}, {Name: "f", Type: spec.F64}, {Name: "s", Type: spec.Str},
+				{Name: "raw", Type: spec.Bytes},
+				{Name: "at", Type: spec.Time}, {Name: "took", Type: spec.Duration}, {Name: "list", Type: "[]str"},
+				{Name: "grid", Type: "[][]i16"},
+				{Name: "raws", Type: "[]bytes"}, {Name: "bools", Type: "[]bool"}}},
+		{Tag: 10, Name: "block", Fields: []spec.Field{{Name: "t", Type: spec.U64}, {Name: "e", Type: spec.Packed}},
+			Layout: &spec.Layout{Delta: "t", Variants: []spec.Variant{
+				{Kind: 1, Name: "numbers", Words: 2, Fields: []spec.BitField{{Name: "n", Bit: 0, Width: 24,
+					Type: spec.Signed}, {Name: "x", Word: 1, Width: 64, Type: spec.Float}}},
+				{Kind: 2, Name: "time", Words: 2, Fields: []spec.BitField{{Name: "t", Word: 1, Width: 64}}},
+				{Kind: 3, Name: "carries", Words: 1, Fields: []spec.BitField{{Name: "size", Width: 24}}, Tail: "size"}}}},
 		small,
 	})
 	w.Attribute("a key", "a value")
@@ -62,9 +68,12 @@ func TestBothWays(t *testing.T) {
 			grid := sddf.Array{Dims: []int{2, rapid.IntRange(0, 2).Draw(t, "columns")}}
 			grid.Cells = make([]int16, 2*grid.Dims[1])
 			f := rapid.Float64().Draw(t, "f")
-			w.Data(9, rapid.Bool().Draw(t, "b"), rapid.Uint64().Draw(t, "u"), rapid.Int64().Draw(t, "i"), f, s.Draw(t, "s"),
-				rapid.SliceOf(rapid.Byte()).Draw(t, "raw"), time.Unix(0, rapid.Int64().Draw(t, "at")), time.Duration(rapid.Int64().Draw(t, "took")),
-				rapid.SliceOf(s).Draw(t, "list"), grid, rapid.SliceOf(rapid.SliceOf(rapid.Byte())).Draw(t, "raws"), rapid.SliceOf(rapid.Bool()).Draw(t, "bools"))
+			w.Data(9, rapid.Bool().Draw(t, "b"), rapid.Uint64().Draw(t, "u"), rapid.Int64().Draw(t, "i"), f,
+				s.Draw(t, "s"),
+				rapid.SliceOf(rapid.Byte()).Draw(t, "raw"), time.Unix(0, rapid.Int64().Draw(t, "at")),
+				time.Duration(rapid.Int64().Draw(t, "took")),
+				rapid.SliceOf(s).Draw(t, "list"), grid, rapid.SliceOf(rapid.SliceOf(rapid.Byte())).Draw(t, "raws"),
+				rapid.SliceOf(rapid.Bool()).Draw(t, "bools"))
 			w.Attribute(s.Draw(t, "key"), s.Draw(t, "attribute"))
 			w.Data(10, uint64(1000), block(f, rapid.IntRange(-1<<23, 1<<23-1).Draw(t, "n")))
 		})
@@ -82,7 +91,8 @@ func TestBothWays(t *testing.T) {
 // block has an entry of each kind; the last carries a packet.
 func block(x float64, n int) (b []byte) {
 	packet, _ := sddf.AppendInner(nil, &small, n)
-	for _, w := range []uint64{7<<32 | 1<<24 | uint64(n)&0xffffff, math.Float64bits(x), 2 << 24, 1 << 40, 3<<24 | uint64(len(packet))} {
+	for _, w := range []uint64{7<<32 | 1<<24 | uint64(n)&0xffffff, math.Float64bits(x), 2 << 24, 1 << 40,
+		3<<24 | uint64(len(packet))} {
 		b = binary.LittleEndian.AppendUint64(b, w)
 	}
 	b = append(b, packet...)
@@ -139,7 +149,8 @@ func TestDumpDamage(t *testing.T) {
 	var out strings.Builder
 	err := text.Dump(&out, bytes.NewReader(data), int64(len(data)))
 	var damage *sddf.DamageError
-	if !errors.As(err, &damage) || damage.Off != int64(at) || damage.End <= damage.Off || damage.End == int64(len(data)) {
+	if !errors.As(err, &damage) || damage.Off != int64(at) || damage.End <= damage.Off ||
+		damage.End == int64(len(data)) {
 		t.Fatalf("%v", err)
 	}
 	if s := out.String(); !strings.Contains(s, "damage error=") || strings.Count(s, "header ") != 2 {
@@ -156,7 +167,8 @@ func FuzzParse(f *testing.F) {
 		}
 		// What it writes can be read.
 		var again strings.Builder
-		if err := text.Dump(&again, bytes.NewReader(out.Bytes()), int64(out.Len())); err != nil && !strings.Contains(err.Error(), "redefined") {
+		if err := text.Dump(&again, bytes.NewReader(out.Bytes()), int64(out.Len())); err != nil &&
+			!strings.Contains(err.Error(), "redefined") {
 			t.Fatalf("%v", err)
 		}
 	})

@@ -33,7 +33,8 @@ func Wire(w io.Writer, file io.ReaderAt, size int64) error {
 		if p.Len > int64(n) {
 			more = "..."
 		}
-		_, err = fmt.Fprintf(out, "%010x %8d  %-10s %-14s % x%s\n", p.Off, p.Len, kindNames[p.Kind], word(p.Name), head[:n], more)
+		_, err = fmt.Fprintf(out, "%010x %8d  %-10s %-14s % x%s\n", p.Off, p.Len, kindNames[p.Kind], word(p.Name),
+			head[:n], more)
 		return err
 	})
 	return errors.Join(err, out.Flush())
@@ -93,7 +94,8 @@ func Footprint(w io.Writer, file io.ReaderAt, size int64) error {
 	for _, s := range slices.SortedFunc(maps.Values(shares), func(a, b *share) int {
 		return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.what, b.what))
 	}) {
-		fmt.Fprintf(out, "%12d %5.1f%% %12d %8.1f  %s\n", s.size, 100*float64(s.size)/float64(size), s.n, float64(s.size)/float64(s.n), s.what)
+		fmt.Fprintf(out, "%12d %5.1f%% %12d %8.1f  %s\n", s.size, 100*float64(s.size)/float64(size), s.n,
+			float64(s.size)/float64(s.n), s.what)
 	}
 	return out.Flush()
 }

@@ -28,7 +28,8 @@ func Modes(ctx context.Context, r *lab.Runner, program string, args []string) (*
 	var names []string
 	for _, m := range modes {
 		names = append(names, m.name)
-		plan.Cases = append(plan.Cases, lab.Case{Name: m.name, Job: lab.Job{Program: program, Args: args, Settings: "limit=0," + m.settings}})
+		plan.Cases = append(plan.Cases, lab.Case{Name: m.name,
+			Job: lab.Job{Program: program, Args: args, Settings: "limit=0," + m.settings}})
 	}
 	runs := map[string][]Run{}
 	err := r.Run(ctx, plan, func(res lab.Result) error {

@@ -89,7 +89,10 @@ func longest(runs map[string][]Run) []string {
 			}
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(took), func(a, b string) int { return cmp.Or(cmp.Compare(took[b], took[a]), cmp.Compare(a, b)) })
+	names := slices.SortedFunc(maps.Keys(took), func(a,
+		b string) int {
+		return cmp.Or(cmp.Compare(took[b], took[a]), cmp.Compare(a, b))
+	})
 	return names[:min(len(names), most)]
 }
 
@@ -123,7 +126,8 @@ func spread(values []Value) float64 {
 func (c *Comparison) Doc() *doc.Doc {
 	d := &doc.Doc{Title: "what modes of recording tell of a program"}
 	first := d.Add("process", "")
-	first.Say("%d of %d procedures have calls that are not equal, %d times that differ by more than %.0f%%", c.Unequal, len(c.Procedures), c.Apart, 100*within)
+	first.Say("%d of %d procedures have calls that are not equal, %d times that differ by more than %.0f%%", c.Unequal,
+		len(c.Procedures), c.Apart, 100*within)
 	process := doc.NewTable(append([]string{"of the process"}, c.Modes...)...)
 	process.Row(row("wall", c.Wall, doc.Time[int64])...)
 	process.Row(row("processor time", c.CPU, doc.Time[int64])...)

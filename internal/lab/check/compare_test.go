@@ -10,7 +10,8 @@ import (
 // What modes tell is compared by medians, and what differs is counted.
 func TestCompare(t *testing.T) {
 	run := func(calls int64, took int64, timed bool) check.Run {
-		return check.Run{Wall: 5e6, CPU: 9e6, Procedures: map[string]check.Procedure{"main.f": {Calls: calls, Took: took, Timed: timed}, "main.g": {Calls: 1, Took: 1e6, Timed: timed}}}
+		return check.Run{Wall: 5e6, CPU: 9e6, Procedures: map[string]check.Procedure{"main.f": {Calls: calls,
+			Took: took, Timed: timed}, "main.g": {Calls: 1, Took: 1e6, Timed: timed}}}
 	}
 	runs := map[string][]check.Run{
 		"count": {run(3, 0, false)},

@@ -18,7 +18,8 @@ import (
 
 const (
 	mostBarriers = 4 // of an experiment, if they are chosen
-	// Who is let go just as it is about to wait does not wait. So of a barrier's crossings some are not seen, and at others fewer wait than all but one.
+	// Who is let go just as it is about to wait does not wait. So of a barrier's crossings some are
+	// not seen, and at others fewer wait than all but one.
 	leastSeen  = 0.3  // of the crossings that a procedure's entries make, those at which anybody waits
 	leastFull  = 0.25 // of these, those at which all but one do
 	inside     = 0.5  // of the waits, those that somebody in the same procedure ends, if its entries are events
@@ -36,10 +37,12 @@ type barrier struct {
 	waited       int64 // ns, of all participants, or of those who wait for them
 }
 
-// barriersIn are those of a run: procedures in which several goroutines wait until one of them, the last, ends all their waits, by the line that calls them, and
-// WaitGroups. As many must come each time.
+// barriersIn are those of a run: procedures in which several goroutines wait until one of them, the
+// last, ends all their waits, by the line that calls them, and WaitGroups. As many must come each
+// time.
 func barriersIn(source trace.Source) ([]barrier, error) {
-	s := &barrierSearch{procs: map[string]trace.PointID{}, sites: map[site]*meeting{}, open: map[trace.GoID]*release{}, groups: map[string]*group{}, lives: map[trace.Address]*live{}}
+	s := &barrierSearch{procs: map[string]trace.PointID{}, sites: map[site]*meeting{}, open: map[trace.GoID]*release{},
+		groups: map[string]*group{}, lives: map[trace.Address]*live{}}
 	s.r = replay.New(source, replay.Options{})
 	for i := range s.r.T.Points {
 		if p := &s.r.T.Points[i]; p.Kind == spec.PointProc && p.Hits > 0 && delayable(p) {
@@ -87,7 +90,8 @@ type release struct {
 	last trace.Time
 }
 
-// Wake notes the end of a wait. Waits that one goroutine ends are of one release if they all began before it.
+// Wake notes the end of a wait. Waits that one goroutine ends are of one release if they all began
+// before it.
 func (s *barrierSearch) Wake(_ *replay.G, w *replay.Wait, by replay.Waker, now trace.Time) {
 	switch s.r.T.Reason(w.Reason) {
 	case "sync.Cond.Wait", "chan receive", "select":
@@ -142,7 +146,8 @@ func (s *barrierSearch) siteOf(stack trace.StackID) (at site, caller string, ok 
 	return site{proc, frames[i+1].Line}, frames[i+1].Function, true
 }
 
-// procedures are those whose entries are all arrivals: as many come at each crossing, and the last of them ends the others' waits.
+// procedures are those whose entries are all arrivals: as many come at each crossing, and the last
+// of them ends the others' waits.
 func (s *barrierSearch) procedures() (list []barrier) {
 	type all struct{ participants, seen, in, out int }
 	of := map[trace.PointID]*all{}
@@ -161,11 +166,13 @@ func (s *barrierSearch) procedures() (list []barrier) {
 		p, a := &s.r.T.Points[at.proc], of[at.proc]
 		crossings := int(p.Hits) / a.participants
 		told := p.Traced >= p.Hits/2
-		if a.participants < 2 || int(p.Hits)%a.participants != 0 || crossings < leastTimes || a.seen > crossings || float64(a.seen) < leastSeen*float64(crossings) || told && float64(a.in) < inside*float64(a.in+a.out) {
+		if a.participants < 2 || int(p.Hits)%a.participants != 0 || crossings < leastTimes || a.seen > crossings ||
+			float64(a.seen) < leastSeen*float64(crossings) || told && float64(a.in) < inside*float64(a.in+a.out) {
 			continue
 		}
 		_, times := m.most()
-		list = append(list, barrier{rule: fmt.Sprintf("barrier:%s@%d", p.Name, at.line), name: fmt.Sprintf("%s, called in %s:%d", p.Name, m.caller, at.line), file: p.File, line: p.Line,
+		list = append(list, barrier{rule: fmt.Sprintf("barrier:%s@%d", p.Name, at.line),
+			name: fmt.Sprintf("%s, called in %s:%d", p.Name, m.caller, at.line), file: p.File, line: p.Line,
 			participants: a.participants, crossings: (times*crossings + a.seen/2) / a.seen, waited: m.waited})
 	}
 	return list
@@ -236,13 +243,15 @@ func (s *barrierSearch) Sync(_ *replay.G, ob *replay.Object, op trace.Operation,
 func (s *barrierSearch) waitGroups() (list []barrier) {
 	for name, g := range s.groups {
 		if p := &s.r.T.Points[g.point]; !g.differ && g.participants > 1 {
-			list = append(list, barrier{rule: "barrier:" + name, name: name, file: p.File, line: p.Line, participants: g.participants, crossings: g.crossings, waited: g.waited})
+			list = append(list, barrier{rule: "barrier:" + name, name: name, file: p.File, line: p.Line,
+				participants: g.participants, crossings: g.crossings, waited: g.waited})
 		}
 	}
 	return list
 }
 
-// meant are the barriers that are named, or those that matter most. NAME*3 is one of three participants, whatever the run showed.
+// meant are the barriers that are named, or those that matter most. NAME*3 is one of three
+// participants, whatever the run showed.
 func (f *found) meant(names []string) (list []delays.Factor, notes []string, err error) {
 	if len(names) == 0 {
 		for i, b := range f.barriers {
@@ -268,7 +277,8 @@ func (f *found) meant(names []string) (list []delays.Factor, notes []string, err
 			continue
 		}
 		for _, b := range f.barriers {
-			if rule := strings.TrimPrefix(b.rule, "barrier:"); ratecontrol.Matches(name, rule) || strings.HasPrefix(rule, name+"@") {
+			if rule := strings.TrimPrefix(b.rule, "barrier:"); ratecontrol.Matches(name, rule) ||
+				strings.HasPrefix(rule, name+"@") {
 				list = append(list, b.factors()...)
 			}
 		}
@@ -322,7 +332,8 @@ func (f *found) known() string {
 // arrivals are the names of procedures and WaitGroups that goroutines arrived at.
 func (f *found) arrivals() (list []string) {
 	for i := range f.t.Points {
-		if p := &f.t.Points[i]; p.Hits > 0 && (p.Kind == spec.PointProc && delayable(p) || p.Op == spec.OpAdd || p.Op == spec.OpDone) {
+		if p := &f.t.Points[i]; p.Hits > 0 && (p.Kind == spec.PointProc && delayable(p) || p.Op == spec.OpAdd ||
+			p.Op == spec.OpDone) {
 			list = append(list, p.Name)
 		}
 	}
@@ -369,7 +380,8 @@ func (f *found) given(name, count string) (*barrier, error) {
 
 // factors are the pair of a barrier.
 func (b *barrier) factors() []delays.Factor {
-	one := delays.Factor{Name: b.name, Construct: delays.Arrival, File: b.file, Line: b.line, Rule: b.rule, Visits: float64(b.participants * b.crossings), Participants: b.participants}
+	one := delays.Factor{Name: b.name, Construct: delays.Arrival, File: b.file, Line: b.line, Rule: b.rule,
+		Visits: float64(b.participants * b.crossings), Participants: b.participants}
 	two := one
 	two.Construct = delays.Crossing
 	return []delays.Factor{one, two}

@@ -13,8 +13,9 @@ import (
 
 const condWait = "sync.Cond.Wait"
 
-// meets is a run of three goroutines that meet at a barrier as often as sizes has numbers: at each crossing so many are seen to wait. Each enters the barrier's
-// procedure so often, and more often than there are crossings.
+// meets is a run of three goroutines that meet at a barrier as often as sizes has numbers: at each
+// crossing so many are seen to wait. Each enters the barrier's procedure so often, and more often
+// than there are crossings.
 func meets(sizes []int, more uint64) *trace.Trace {
 	b := tracetest.New(3)
 	wait := b.Proc("main.(*barrier).wait")
@@ -55,7 +56,8 @@ func shownIn(t *testing.T, tr *trace.Trace) string {
 	return strings.Join(all, ", ")
 }
 
-// A procedure is a barrier if one goroutine ends the waits of all others there, and each entry is an arrival.
+// A procedure is a barrier if one goroutine ends the waits of all others there, and each entry is
+// an arrival.
 func TestProcedures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -77,7 +79,8 @@ func TestProcedures(t *testing.T) {
 	}
 }
 
-// A WaitGroup is one if as many arrive each time; Add may be for several, and the arrivals of Go are no operations.
+// A WaitGroup is one if as many arrive each time; Add may be for several, and the arrivals of Go
+// are no operations.
 func TestWaitGroups(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -93,7 +96,8 @@ func TestWaitGroups(t *testing.T) {
 		{"aaw aaw w", "main.wg 2 2"}, // somebody else waits, too
 	} {
 		b := tracetest.New(1)
-		ops := map[rune]uint32{'a': b.Object("main.wg", spec.OpAdd), 'd': b.Object("main.wg", spec.OpDone), 'w': b.Object("main.wg", spec.OpWait)}
+		ops := map[rune]uint32{'a': b.Object("main.wg", spec.OpAdd), 'd': b.Object("main.wg", spec.OpDone),
+			'w': b.Object("main.wg", spec.OpWait)}
 		g := b.Go(0, "runtime.main")
 		b.Start(g, 0)
 		for _, op := range strings.ReplaceAll(c.ops, " ", "") {
@@ -110,7 +114,8 @@ func TestWaitGroups(t *testing.T) {
 	}
 }
 
-// Barriers are named with or without a line, and with their participants if a run does not show these.
+// Barriers are named with or without a line, and with their participants if a run does not show
+// these.
 func TestMeant(t *testing.T) {
 	t.Parallel()
 	tr := meets([]int{2, 2, 2}, 0)

@@ -1,4 +1,5 @@
-// Package delays runs experiments with delays: it finds the parts of a program that may matter, lets them take longer in runs of a plan, and keeps what each run gave.
+// Package delays runs experiments with delays: it finds the parts of a program that may matter,
+// lets them take longer in runs of a plan, and keeps what each run gave.
 package delays
 
 import (
@@ -31,11 +32,13 @@ type Options struct {
 	Delay      float64  // ns of each visit; 0: each factor's is such that its delays of a run take the share Work of it
 	Procs      []int    // numbers of processors; none: as the program has it
 	Virtual    int      // processors that the program hands out itself; 0: it has real ones
-	Load       string   // a command of the shell, {} as in Args, that the program serves until it is done; "": the program ends by itself
-	Metric     Metric
-	Seed       uint64
-	Alpha      float64
-	File       string // in which results are kept, and found again
+	// a command of the shell, {} as in Args, that the program serves until it is done; "": the
+	// program ends by itself
+	Load   string
+	Metric Metric
+	Seed   uint64
+	Alpha  float64
+	File   string // in which results are kept, and found again
 
 	input string // hash of what each run reads
 }
@@ -109,14 +112,17 @@ func kept(o Options, hash string) (*delays.Experiment, error) {
 		return nil, fmt.Errorf("%s has an experiment with another program, other arguments or another metric: expected the same, to go on with it, or another file (-o)", o.File)
 	}
 	a, was := o.asked(), e.Asked
-	if !slices.Equal(a.Rules, was.Rules) || a.Candidates != was.Candidates || a.Delay != was.Delay || a.Barriers != was.Barriers || a.Virtual != was.Virtual || a.Load != was.Load || a.Input != was.Input || !slices.Equal(a.Procs, was.Procs) || o.Seed != e.Seed {
+	if !slices.Equal(a.Rules, was.Rules) || a.Candidates != was.Candidates || a.Delay != was.Delay ||
+		a.Barriers != was.Barriers || a.Virtual != was.Virtual || a.Load != was.Load || a.Input != was.Input ||
+		!slices.Equal(a.Procs, was.Procs) || o.Seed != e.Seed {
 		return nil, fmt.Errorf("%s has an experiment with other factors, delays, processors or input, or another seed: expected the same, to go on with it, or another file (-o)", o.File)
 	}
 	return e, nil
 }
 
 func (o *Options) asked() delays.Asked {
-	return delays.Asked{Rules: o.Rules, Candidates: o.Candidates, Delay: o.Delay, Procs: o.Procs, Barriers: o.Barriers, Virtual: o.Virtual, Load: o.Load, Input: o.input}
+	return delays.Asked{Rules: o.Rules, Candidates: o.Candidates, Delay: o.Delay, Procs: o.Procs, Barriers: o.Barriers,
+		Virtual: o.Virtual, Load: o.Load, Input: o.input}
 }
 
 func hashOfFile(name string) (string, error) {
@@ -136,11 +142,14 @@ func hashOf(from io.Reader) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-// begin finds factors, how often each is visited, and how long delays are to be, and plans the screening.
+// begin finds factors, how often each is visited, and how long delays are to be, and plans the
+// screening.
 func (x *experiment) begin(ctx context.Context, hash string) error {
 	o := x.o
-	x.Experiment = &delays.Experiment{Version: delays.FileVersion, Program: filepath.Base(o.Program), Hash: hash, Args: o.Args, Seed: o.Seed, Unit: o.Metric.unit(), Metric: o.Metric.Text, Alpha: o.Alpha, Asked: o.asked(),
-		Machine: delays.Machine{System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU()}, Began: time.Now().UTC()}
+	x.Experiment = &delays.Experiment{Version: delays.FileVersion, Program: filepath.Base(o.Program), Hash: hash,
+		Args: o.Args, Seed: o.Seed, Unit: o.Metric.unit(), Metric: o.Metric.Text, Alpha: o.Alpha, Asked: o.asked(),
+		Machine: delays.Machine{System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU()},
+		Began:   time.Now().UTC()}
 	procs := o.Procs
 	if len(procs) == 0 {
 		procs = []int{0}
@@ -148,7 +157,8 @@ func (x *experiment) begin(ctx context.Context, hash string) error {
 	most := slices.Max(procs)
 	if err := x.factors(ctx, most); err != nil {
 		if ctx.Err() != nil && o.Load == "" {
-			err = fmt.Errorf("%w, and the first run had not ended; a program that does not end by itself needs -load", err)
+			err = fmt.Errorf("%w, and the first run had not ended; a program that does not end by itself needs -load",
+				err)
 		}
 		return err
 	}
@@ -292,7 +302,8 @@ func (x *experiment) base(ctx context.Context, procs int) (responses []float64, 
 	return responses, stats.Median(times), nil
 }
 
-// save writes what there is. It takes the place of the file at once, so that an end in between loses nothing.
+// save writes what there is. It takes the place of the file at once, so that an end in between
+// loses nothing.
 func (x *experiment) save() error {
 	text, err := json.MarshalIndent(x.Experiment, "", " ")
 	if err != nil {

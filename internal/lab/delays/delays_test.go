@@ -17,7 +17,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// shown is a run in which two goroutines wait for a lock, and have procedures of which one is small.
+// shown is a run in which two goroutines wait for a lock, and have procedures of which one is
+// small.
 func shown(t *testing.T) *found {
 	t.Helper()
 	const us, mu = 1000, 0x1000
@@ -60,7 +61,8 @@ func shown(t *testing.T) *found {
 	return x
 }
 
-// Factors are those that a rule names, with how often a run visits them: of a loop in each iteration, as often as those that were traced had some.
+// Factors are those that a rule names, with how often a run visits them: of a loop in each
+// iteration, as often as those that were traced had some.
 func TestNamed(t *testing.T) {
 	t.Parallel()
 	f := shown(t)
@@ -71,7 +73,8 @@ func TestNamed(t *testing.T) {
 		"hold:main.mu": {Name: "main.mu", Construct: hold, Visits: 2},
 	} {
 		x := f.named(rule)
-		if x == nil || x.Name != want.Name || x.Construct != want.Construct || x.Visits != want.Visits || x.Rule != rule {
+		if x == nil || x.Name != want.Name || x.Construct != want.Construct || x.Visits != want.Visits ||
+			x.Rule != rule {
 			t.Errorf("%s: found %+v, expected %+v", rule, x, want)
 		}
 	}
@@ -85,13 +88,15 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// Factors may be named as tables show them: by the end of a name, in any case, a loop with its procedure, a lock without "hold:".
+// Factors may be named as tables show them: by the end of a name, in any case, a loop with its
+// procedure, a lock without "hold:".
 func TestShown(t *testing.T) {
 	t.Parallel()
 	f := shown(t)
 	for rule, want := range map[string]string{
-		"F": "main.f", "main.f: main.range n": "main.f: main.range n", "range n": "main.f: main.range n", "loop:RANGE N": "main.f: main.range n",
-		"mu": "main.mu", "hold:mu": "main.mu", "main.mu": "main.mu", "sync main.mu": "main.mu", "proc:main.f": "main.f",
+		"F": "main.f", "main.f: main.range n": "main.f: main.range n", "range n": "main.f: main.range n",
+		"loop:RANGE N": "main.f: main.range n",
+		"mu":           "main.mu", "hold:mu": "main.mu", "main.mu": "main.mu", "sync main.mu": "main.mu", "proc:main.f": "main.f",
 	} {
 		if x := f.shown(rule); x == nil || x.Name != want {
 			t.Errorf("%s: found %+v, expected %s", rule, x, want)
@@ -104,7 +109,8 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// Candidates are locks for which somebody waited, and procedures with processor time, those with most of it first. Of one that is called seldom its loop is one, too.
+// Candidates are locks for which somebody waited, and procedures with processor time, those with
+// most of it first. Of one that is called seldom its loop is one, too.
 func TestCandidates(t *testing.T) {
 	t.Parallel()
 	var names []string
@@ -119,8 +125,11 @@ func TestCandidates(t *testing.T) {
 // Every factor has its delay in every run, of 0 where it is not delayed, and half of it halfway.
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	x := &experiment{Experiment: &delays.Experiment{Factors: []delays.Factor{{Rule: "main.f", Delay: 500}, {Rule: "hold:main.mu", Delay: 3000}, {Rule: "id:1f", Delay: 80}}}}
-	y := &experiment{Experiment: &delays.Experiment{Factors: []delays.Factor{{Rule: "barrier:main.b", Delay: 500, Construct: delays.Arrival, Participants: 3}, {Rule: "barrier:main.b", Delay: 500, Construct: delays.Crossing, Participants: 3}}}}
+	x := &experiment{Experiment: &delays.Experiment{Factors: []delays.Factor{{Rule: "main.f", Delay: 500},
+		{Rule: "hold:main.mu", Delay: 3000}, {Rule: "id:1f", Delay: 80}}}}
+	y := &experiment{Experiment: &delays.Experiment{Factors: []delays.Factor{{Rule: "barrier:main.b", Delay: 500,
+		Construct: delays.Arrival, Participants: 3},
+		{Rule: "barrier:main.b", Delay: 500, Construct: delays.Crossing, Participants: 3}}}}
 	if got, want := y.settings([]int{0, 1}, []int8{-1, 1}), "mode=count,barrier:main.b=+0ns+500ns*3"; got != want {
 		t.Errorf("of a barrier: found %s, expected %s", got, want)
 	}
@@ -145,11 +154,13 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// Delays of a factor take a fifth of a run together, but are never so short that they are not exact; who is visited too often for that is none.
+// Delays of a factor take a fifth of a run together, but are never so short that they are not
+// exact; who is visited too often for that is none.
 func TestLengths(t *testing.T) {
 	t.Parallel()
 	factors := func() []delays.Factor {
-		return []delays.Factor{{Name: "few", Visits: 10}, {Name: "many", Visits: 4e6}, {Name: "too many", Visits: 2e7}, {Name: "none"}}
+		return []delays.Factor{{Name: "few", Visits: 10}, {Name: "many", Visits: 4e6}, {Name: "too many", Visits: 2e7},
+			{Name: "none"}}
 	}
 	x := &experiment{Experiment: &delays.Experiment{Factors: factors()}}
 	x.lengths(1)
@@ -165,7 +176,8 @@ func TestLengths(t *testing.T) {
 // A file goes on only with the experiment that it has.
 func TestKept(t *testing.T) {
 	t.Parallel()
-	x := &experiment{o: Options{File: filepath.Join(t.TempDir(), "x.json"), Args: []string{"a"}}, Experiment: &delays.Experiment{Version: delays.FileVersion, Hash: "h", Args: []string{"a"}, Alpha: 0.05}}
+	x := &experiment{o: Options{File: filepath.Join(t.TempDir(), "x.json"), Args: []string{"a"}},
+		Experiment: &delays.Experiment{Version: delays.FileVersion, Hash: "h", Args: []string{"a"}, Alpha: 0.05}}
 	if e, err := kept(x.o, "h"); e != nil || err != nil {
 		t.Fatalf("found %v, %v, expected no file", e, err)
 	}
@@ -186,8 +198,10 @@ func TestKept(t *testing.T) {
 		}
 	}
 	for _, change := range []func(o *Options){
-		func(o *Options) { o.Rules = []string{"main.f"} }, func(o *Options) { o.Delay = 1 }, func(o *Options) { o.Procs = []int{2} },
-		func(o *Options) { o.Candidates = 3 }, func(o *Options) { o.Seed = 2 }, func(o *Options) { o.Barriers = true }, func(o *Options) { o.Virtual = 2 },
+		func(o *Options) { o.Rules = []string{"main.f"} }, func(o *Options) { o.Delay = 1 },
+		func(o *Options) { o.Procs = []int{2} },
+		func(o *Options) { o.Candidates = 3 }, func(o *Options) { o.Seed = 2 }, func(o *Options) { o.Barriers = true },
+		func(o *Options) { o.Virtual = 2 },
 		func(o *Options) { o.Load = "sleep 1" }, func(o *Options) { o.input = "i" },
 	} {
 		o := x.o
@@ -204,10 +218,12 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// A machine that becomes slower in the middle of an experiment is a difference between blocks, and no error of effects: blocks are whole plans.
+// A machine that becomes slower in the middle of an experiment is a difference between blocks, and
+// no error of effects: blocks are whole plans.
 func TestBlocks(t *testing.T) {
 	t.Parallel()
-	x := &experiment{Experiment: &delays.Experiment{Alpha: 0.05, Factors: []delays.Factor{{Name: "a", Visits: 1, Delay: 1}, {Name: "b", Visits: 1, Delay: 1}}}}
+	x := &experiment{Experiment: &delays.Experiment{Alpha: 0.05,
+		Factors: []delays.Factor{{Name: "a", Visits: 1, Delay: 1}, {Name: "b", Visits: 1, Delay: 1}}}}
 	p := delays.Plan{Stage: delays.Fuller, Base: []float64{1}}
 	if err := x.plan(&p, []int{0, 1}, doe.Options{Kind: doe.Full, Seed: 5, Replicates: 8, Center: 2}); err != nil {
 		t.Fatal(err)
@@ -264,25 +280,33 @@ func TestVoid(t *testing.T) {
 	f := delays.Factor{Rule: "barrier:main.b", Construct: delays.Arrival, Participants: 3}
 	g := f
 	g.Construct = delays.Crossing
-	x := &experiment{Experiment: &delays.Experiment{Factors: []delays.Factor{f, g, {Rule: "barrier:main.c", Delay: 10, Construct: delays.Arrival, Participants: 2}, {Rule: "barrier:main.c", Delay: 10, Construct: delays.Crossing, Participants: 2}}}}
+	x := &experiment{Experiment: &delays.Experiment{Factors: []delays.Factor{f, g,
+		{Rule: "barrier:main.c", Delay: 10, Construct: delays.Arrival, Participants: 2},
+		{Rule: "barrier:main.c", Delay: 10, Construct: delays.Crossing, Participants: 2}}}}
 	x.voids("qinst: barrier main.b: 2 of 3 came, and nobody else; from then on it was not delayed\n")
-	if got, want := x.settings([]int{0, 1, 2, 3}, []int8{1, 1, 1, 1}), "mode=count,barrier:main.c=+10ns+10ns*2"; got != want || x.void != 2 {
+	if got, want := x.settings([]int{0, 1, 2, 3}, []int8{1, 1, 1, 1}),
+		"mode=count,barrier:main.c=+10ns+10ns*2"; got != want || x.void != 2 {
 		t.Errorf("found %s, %d void, expected %s", got, x.void, want)
 	}
 }
 
-// A procedure with much of the time, that is called once, is told of unless a loop of it is delayed.
+// A procedure with much of the time, that is called once, is told of unless a loop of it is
+// delayed.
 func TestLeftOut(t *testing.T) {
 	t.Parallel()
 	f := &found{t: &trace.Tables{}, p: &profile.Profile{Busy: 100, Entries: []profile.Entry{
 		{ID: "1", Kind: profile.KindProc, Name: "main.hot", Calls: 1, SelfBusy: 50},
 		{ID: "2", Kind: profile.KindProc, Name: "main.often", Calls: 2, SelfBusy: 30},
 		{ID: "3", Kind: profile.KindProc, Name: "main.cold", Calls: 1, SelfBusy: 9}}}}
-	if notes := f.leftOut(nil); len(notes) != 1 || !strings.HasPrefix(notes[0], "main.hot itself has about 50 % of the processor time, and was not delayed") {
+	if notes := f.leftOut(nil); len(notes) != 1 ||
+		!strings.HasPrefix(notes[0], "main.hot itself has about 50 % of the processor time, and was not delayed") {
 		t.Errorf("found %q", notes)
 	}
 	f.p.Wall = 1e9
-	f.p.Objects = []profile.Object{{Name: "example.com/cache.mu", WaitedIn: []profile.Wait{{Reason: "example.com/cache.(*C).Get", Time: 2e8}}}, {Name: "example.com/io.mu", WaitedIn: []profile.Wait{{Reason: "example.com/io.Read", Time: 3e7}}}, {Name: "net/http.mu", WaitedIn: []profile.Wait{{Reason: "net/http.Get", Time: 2e8}}}}
+	f.p.Objects = []profile.Object{{Name: "example.com/cache.mu",
+		WaitedIn: []profile.Wait{{Reason: "example.com/cache.(*C).Get", Time: 2e8}}},
+		{Name: "example.com/io.mu", WaitedIn: []profile.Wait{{Reason: "example.com/io.Read", Time: 3e7}}},
+		{Name: "net/http.mu", WaitedIn: []profile.Wait{{Reason: "net/http.Get", Time: 2e8}}}}
 	want := "nothing in example.com/cache was delayed, which has no probes: goroutines waited in it for 200.0 ms. A build with -include=example.com/cache gives it some"
 	if notes := f.leftOut(nil); len(notes) != 2 || notes[0] != want {
 		t.Errorf("found %q", notes)
@@ -298,7 +322,8 @@ func TestSame(t *testing.T) {
 	t.Parallel()
 	const us = 1000
 	b := tracetest.New(1)
-	main, body, item, inner := b.Proc("main.work"), b.Loop("main.range n", false), b.Proc("main.item"), b.Proc("main.inner")
+	main, body, item, inner := b.Proc("main.work"), b.Loop("main.range n", false), b.Proc("main.item"),
+		b.Proc("main.inner")
 	b.In(body, main)
 	g := b.Go(0, "runtime.main")
 	b.Start(g, 0)
@@ -336,14 +361,16 @@ func TestReplicates(t *testing.T) {
 		runs int
 		took float64
 		want int
-	}{{8, 0.1, 8}, {8, 1, 3}, {8, 60, 3}, {32, 0.1, 2}, {32, 2.5, 2}, {32, 3, 1}, {64, 1, 2}, {64, 10, 1}, {128, 0.1, 2}, {4, 0.2, 16}, {4, 100, 6}} {
+	}{{8, 0.1, 8}, {8, 1, 3}, {8, 60, 3}, {32, 0.1, 2}, {32, 2.5, 2}, {32, 3, 1}, {64, 1, 2}, {64, 10, 1},
+		{128, 0.1, 2}, {4, 0.2, 16}, {4, 100, 6}} {
 		if n := replicates(c.runs, c.took); n != c.want {
 			t.Errorf("%d runs of %v s: found %d times, expected %d", c.runs, c.took, n, c.want)
 		}
 	}
 }
 
-// The second stage is of the parts that matter, the largest first, and of those that may; fewer of them if runs are long.
+// The second stage is of the parts that matter, the largest first, and of those that may; fewer of
+// them if runs are long.
 func TestMatter(t *testing.T) {
 	t.Parallel()
 	var effects []delays.Effect
@@ -398,7 +425,8 @@ func TestParts(t *testing.T) {
 // A run may take several times as long as with all delays one behind the other.
 func TestLongest(t *testing.T) {
 	t.Parallel()
-	x := &experiment{Experiment: &delays.Experiment{Factors: []delays.Factor{{Visits: 1000, Delay: 1e6}, {Visits: 10, Delay: 1e8}}}}
+	x := &experiment{Experiment: &delays.Experiment{Factors: []delays.Factor{{Visits: 1000, Delay: 1e6},
+		{Visits: 10, Delay: 1e8}}}}
 	if d := x.longest(&delays.Plan{Took: 2}); d != 50*time.Second {
 		t.Errorf("found %v, expected 50s", d)
 	}
@@ -411,10 +439,12 @@ func TestLongest(t *testing.T) {
 func TestServed(t *testing.T) {
 	t.Parallel()
 	var l load
-	if err := l.run(t.Context(), "sleep 0.05; echo done; echo so >&2"); err != nil || l.took < 50*time.Millisecond || string(l.output) != "done\nso\n" {
+	if err := l.run(t.Context(), "sleep 0.05; echo done; echo so >&2"); err != nil || l.took < 50*time.Millisecond ||
+		string(l.output) != "done\nso\n" {
 		t.Errorf("found %v, %v, %q", err, l.took, l.output)
 	}
-	if err := l.run(t.Context(), "echo no; exit 3"); err == nil || err.Error() != "-load: echo no; exit 3: exit status 3\nno" {
+	if err := l.run(t.Context(), "echo no; exit 3"); err == nil ||
+		err.Error() != "-load: echo no; exit 3: exit status 3\nno" {
 		t.Errorf("found %v", err)
 	}
 }

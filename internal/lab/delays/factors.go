@@ -23,14 +23,16 @@ const (
 	hold      = "hold"
 )
 
-// From these shares of the processor time on a procedure is a candidate: of its own, or with what it calls.
+// From these shares of the processor time on a procedure is a candidate: of its own, or with what
+// it calls.
 const (
 	leastOwn   = 0.01
 	leastAll   = 0.05
 	leastTold  = 0.1  // of its own, if it is none
 	sameAmount = 0.02 // two procedures that call each other once have nearly the same time
 
-	// Of a procedure that is called seldom, and goes on for long, the loops tell more, if they turn this often in each call.
+	// Of a procedure that is called seldom, and goes on for long, the loops tell more, if they turn
+	// this often in each call.
 	fewCalls = 16
 	manyTurn = 10
 )
@@ -47,7 +49,8 @@ func delayable(p *trace.Point) bool {
 }
 
 func takes(p *trace.Point) bool {
-	return p.Kind == spec.PointSync && slices.Contains([]string{spec.OpLock, spec.OpRLock, spec.OpTryLock, spec.OpTryRLock}, p.Op)
+	return p.Kind == spec.PointSync && slices.Contains([]string{spec.OpLock, spec.OpRLock, spec.OpTryLock,
+		spec.OpTryRLock}, p.Op)
 }
 
 // found is what a run shows of a program's parts.
@@ -77,9 +80,10 @@ func look(source *trace.Trace, virtual int) (*found, error) {
 	return f, nil
 }
 
-// candidates are the parts of a program that the run shows to matter: locks for which goroutines waited longest, and procedures with most processor time, of their own or with
-// what they call. Those that are called once are left out, since the run takes as much longer as they do, and those that do little but call one that is in the list. Loops are
-// of procedures that are called seldom.
+// candidates are the parts of a program that the run shows to matter: locks for which goroutines
+// waited longest, and procedures with most processor time, of their own or with what they call.
+// Those that are called once are left out, since the run takes as much longer as they do, and those
+// that do little but call one that is in the list. Loops are of procedures that are called seldom.
 func (f *found) candidates(most int) (list []delays.Factor) {
 	for i := range f.p.Objects {
 		if o := &f.p.Objects[i]; o.Wait > 0 && len(list) < most/3 {
@@ -89,7 +93,10 @@ func (f *found) candidates(most int) (list []delays.Factor) {
 		}
 	}
 	entries := slices.Clone(f.p.Entries)
-	slices.SortStableFunc(entries, func(a, b profile.Entry) int { return cmp.Compare(b.Busy+b.SelfBusy, a.Busy+a.SelfBusy) })
+	slices.SortStableFunc(entries, func(a, b profile.Entry) int {
+		return cmp.Compare(b.Busy+b.SelfBusy,
+			a.Busy+a.SelfBusy)
+	})
 	busy := map[string]int64{} // of those in the list, by id
 	for i := range entries {
 		e := &entries[i]
@@ -118,8 +125,9 @@ func (f *found) candidates(most int) (list []delays.Factor) {
 	return list
 }
 
-// leftOut says which procedures have much of the processor time of their own and yet no delays, because they are called once and no loop of theirs is in the list, and in which
-// packages without probes there is much that was not delayed.
+// leftOut says which procedures have much of the processor time of their own and yet no delays,
+// because they are called once and no loop of theirs is in the list, and in which packages without
+// probes there is much that was not delayed.
 func (f *found) leftOut(list []delays.Factor) (notes []string) {
 	for _, b := range profile.BlindSpots(f.t, f.p) {
 		root, _, _ := strings.Cut(b.Package, "/")
@@ -138,8 +146,8 @@ func (f *found) leftOut(list []delays.Factor) (notes []string) {
 	return notes
 }
 
-// often is the factor of a procedure that is called more than once, or of a loop that turns often in each call of a procedure that is called seldom; nil if the
-// entry is neither.
+// often is the factor of a procedure that is called more than once, or of a loop that turns often
+// in each call of a procedure that is called seldom; nil if the entry is neither.
 func (f *found) often(e *profile.Entry) *delays.Factor {
 	if e.Kind != profile.KindProc && e.Kind != profile.KindLoop {
 		return nil
@@ -161,9 +169,11 @@ func (f *found) lasts(x *delays.Factor) bool {
 	return calls < fewCalls && x.Visits >= manyTurn*calls
 }
 
-// shown is the factor of a rule, or of a name as tables have it: of a loop with its procedure, of a lock without "hold:".
+// shown is the factor of a rule, or of a name as tables have it: of a loop with its procedure, of a
+// lock without "hold:".
 func (f *found) shown(rule string) *delays.Factor {
-	if x := f.named("hold:" + rule); x != nil && !slices.ContainsFunc(f.t.Points, func(p trace.Point) bool { return p.Kind != spec.PointSync && is(&p, "", rule) }) {
+	if x := f.named("hold:" + rule); x != nil && !slices.ContainsFunc(f.t.Points,
+		func(p trace.Point) bool { return p.Kind != spec.PointSync && is(&p, "", rule) }) {
 		return x
 	}
 	if x := f.named(rule); x != nil {
@@ -199,7 +209,8 @@ func (f *found) meantFactor(text string) *delays.Factor {
 	return f.named(rules[name])
 }
 
-// named is the factor of a rule about points, nil if it is about none that was reached and can be delayed.
+// named is the factor of a rule about points, nil if it is about none that was reached and can be
+// delayed.
 func (f *found) named(rule string) (x *delays.Factor) {
 	kind, pattern, ok := strings.Cut(rule, ":")
 	if !ok {
@@ -212,7 +223,8 @@ func (f *found) named(rule string) (x *delays.Factor) {
 		}
 		id := fmt.Sprintf("%016x", pt.ID)
 		if x == nil {
-			x = &delays.Factor{ID: id, Name: f.t.NameOf(trace.PointID(i)), Construct: construct(pt), File: pt.File, Line: pt.Line, Rule: rule}
+			x = &delays.Factor{ID: id, Name: f.t.NameOf(trace.PointID(i)), Construct: construct(pt), File: pt.File,
+				Line: pt.Line, Rule: rule}
 		}
 		n := float64(pt.Hits)
 		if pt.Kind == spec.PointLoop && pt.Traced > 0 { // all have as many iterations as those that were traced
@@ -227,7 +239,8 @@ func (f *found) named(rule string) (x *delays.Factor) {
 	return x
 }
 
-// takes is the processor time of all visits of a point, in ns, or for how long its lock was held, 0 if that is not known.
+// takes is the processor time of all visits of a point, in ns, or for how long its lock was held, 0
+// if that is not known.
 func (f *found) takes(p *trace.Point, id string) float64 {
 	if takes(p) {
 		for i := range f.p.Objects {

@@ -67,7 +67,8 @@ func (m *Metric) unit() string {
 	return ""
 }
 
-// mode is the setting with which a run tells the metric. Regions are recorded with what goroutines do.
+// mode is the setting with which a run tells the metric. Regions are recorded with what goroutines
+// do.
 func (m *Metric) mode() string {
 	if m.region != "" {
 		return "mode=sample,sample=off"

@@ -33,7 +33,8 @@ const (
 	mostBlocks = 1 << 10 // orders of blocks differ from those of the next seed
 )
 
-// lengths chooses how long each factor's delay is. Those that are visited too often are left out: even short delays would take too long.
+// lengths chooses how long each factor's delay is. Those that are visited too often are left out:
+// even short delays would take too long.
 func (x *experiment) lengths(took float64) {
 	least := float64(leastDelay)
 	if x.o.Barriers {
@@ -86,7 +87,8 @@ func (x *experiment) screening(p *delays.Plan, factors []int, seed uint64) error
 	}
 }
 
-// replicates is how often each of so many runs is made: as few times as tell the error, or more if they are short.
+// replicates is how often each of so many runs is made: as few times as tell the error, or more if
+// they are short.
 func replicates(runs int, took float64) int {
 	n := (screened-1)/runs + 1
 	one := float64(runs) * took * (1 + work) // s
@@ -96,8 +98,8 @@ func replicates(runs int, took float64) int {
 	return max(n, min(mostRuns/runs, int(quick/one)))
 }
 
-// plan fills a plan in. Each replicate is a block, or several, whose runs follow each other in an order of their own: a machine that becomes slower
-// meanwhile makes blocks differ, and not effects.
+// plan fills a plan in. Each replicate is a block, or several, whose runs follow each other in an
+// order of their own: a machine that becomes slower meanwhile makes blocks differ, and not effects.
 func (x *experiment) plan(p *delays.Plan, factors []int, o doe.Options) error {
 	names := make([]string, len(factors))
 	for i, f := range factors {
@@ -119,7 +121,8 @@ func (x *experiment) plan(p *delays.Plan, factors []int, o doe.Options) error {
 	return nil
 }
 
-// matter are the factors of the second stage: those that matter, and if there is room those that may, because the first stage tells of each less than of all.
+// matter are the factors of the second stage: those that matter, and if there is room those that
+// may, because the first stage tells of each less than of all.
 func (x *experiment) matter(effects []delays.Effect) (list []int) {
 	most := mostFuller
 	if float64(int(2)<<most)*x.Plans[0].Took*(1+work) > patience {

@@ -13,7 +13,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// why says why a rule is about nothing that can be delayed, of a program's binary and what its run shows.
+// why says why a rule is about nothing that can be delayed, of a program's binary and what its run
+// shows.
 func (f *found) why(rule, program string) string {
 	kind, pattern, ok := strings.Cut(rule, ":")
 	if !ok {
@@ -35,7 +36,8 @@ func (f *found) why(rule, program string) string {
 	case slices.ContainsFunc(points, (*trace.Point).Small):
 		return "it is a small procedure, which is only counted" + build
 	case len(points) > 0:
-		return fmt.Sprintf("found a %s, which cannot be delayed; expected a procedure, a loop or a lock", points[0].Kind)
+		return fmt.Sprintf("found a %s, which cannot be delayed; expected a procedure, a loop or a lock",
+			points[0].Kind)
 	}
 	b := functionsOf(program)
 	switch {
@@ -52,10 +54,12 @@ func (f *found) why(rule, program string) string {
 	return "the program has no such part; expected a procedure such as main.f, a loop, or a lock such as hold:main.mu (qinst points lists them)"
 }
 
-// functions are the names of a binary's functions: all, with those that are inlined wherever they are called, and those that have text of their own.
+// functions are the names of a binary's functions: all, with those that are inlined wherever they
+// are called, and those that have text of their own.
 type functions struct{ all, real map[string]bool }
 
-// functionsOf reads them from the runtime's table of functions, which a stripped binary has, too. What cannot be read has none.
+// functionsOf reads them from the runtime's table of functions, which a stripped binary has, too.
+// What cannot be read has none.
 func functionsOf(program string) functions {
 	b := functions{map[string]bool{}, map[string]bool{}}
 	f, err := elf.Open(program)

@@ -22,7 +22,8 @@ const (
 	grace   = 10 // s
 )
 
-// longest is how long a run of a plan may take: several times what it takes with all delays one after the other. With delays a program may wait for what never comes. 0: not known.
+// longest is how long a run of a plan may take: several times what it takes with all delays one
+// after the other. With delays a program may wait for what never comes. 0: not known.
 func (x *experiment) longest(p *delays.Plan) time.Duration {
 	if p.Took == 0 {
 		return 0
@@ -59,10 +60,12 @@ func (x *experiment) run(ctx context.Context, p *delays.Plan) error {
 				continue
 			}
 			if ctx.Err() != nil {
-				return fmt.Errorf("%w; what was run is in %s, and the same command goes on", context.Cause(ctx), x.o.File)
+				return fmt.Errorf("%w; what was run is in %s, and the same command goes on", context.Cause(ctx),
+					x.o.File)
 			}
 			if p.Failed++; try == tries {
-				return fmt.Errorf("%s failed %d times with its delays, which may change what it does (timeouts): %w", filepath.Base(x.o.Program), tries, err)
+				return fmt.Errorf("%s failed %d times with its delays, which may change what it does (timeouts): %w",
+					filepath.Base(x.o.Program), tries, err)
 			}
 		}
 		r.Made = true
@@ -98,7 +101,8 @@ func (x *experiment) settings(factors []int, levels []int8) string {
 }
 
 // once runs the program one time.
-func (x *experiment) once(ctx context.Context, name string, procs int, settings string, each func(lab.Result) error) error {
+func (x *experiment) once(ctx context.Context, name string, procs int, settings string,
+	each func(lab.Result) error) error {
 	j := lab.Job{Program: x.o.Program, Settings: settings, Collect: true, Limit: x.limit}
 	for _, a := range x.o.Args {
 		j.Args = append(j.Args, withProcs(a, procs))
@@ -153,15 +157,18 @@ func (x *experiment) voids(said string) {
 		rest, ok := strings.CutPrefix(line, "qinst: barrier ")
 		for i := range x.Factors {
 			f := &x.Factors[i]
-			if why, about := strings.CutPrefix(rest, strings.TrimPrefix(f.Rule, "barrier:")+": "); ok && about && f.Participants > 0 {
-				f.Void, _, _ = strings.Cut(strings.TrimSuffix(why, "; from then on it was not delayed\n"), ", and nobody")
+			if why, about := strings.CutPrefix(rest, strings.TrimPrefix(f.Rule, "barrier:")+": "); ok && about &&
+				f.Participants > 0 {
+				f.Void, _, _ = strings.Cut(strings.TrimSuffix(why, "; from then on it was not delayed\n"),
+					", and nobody")
 				x.void++
 			}
 		}
 	}
 }
 
-// virtual is how many processors the program hands out itself, if that was asked with so many; 0: none.
+// virtual is how many processors the program hands out itself, if that was asked with so many; 0:
+// none.
 func (o *Options) virtual(procs int) int {
 	if o.Virtual > 0 && procs > 0 {
 		return procs

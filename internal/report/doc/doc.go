@@ -17,7 +17,8 @@ type Doc struct {
 	Title    string     `json:"title"`
 	Sections []*Section `json:"sections"`
 
-	// Columns is the width of the terminal that statements are broken for, 0 for the usual one. Tables are as wide as they are.
+	// Columns is the width of the terminal that statements are broken for, 0 for the usual one.
+	// Tables are as wide as they are.
 	Columns int `json:"-"`
 }
 

@@ -94,7 +94,8 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`["a/very/long/package.Procedure",1500000,0.25,"f.go:1"]`, `{"name":"time","unit":"ns"}`, `"kind":"warning"`, `"list":["shorten`} {
+	for _, want := range []string{`["a/very/long/package.Procedure",1500000,0.25,"f.go:1"]`,
+		`{"name":"time","unit":"ns"}`, `"kind":"warning"`, `"list":["shorten`} {
 		if !strings.Contains(string(data), want) {
 			t.Errorf("no %s in %s", want, data)
 		}
@@ -110,7 +111,8 @@ func TestHTML(t *testing.T) {
 	if err := d.WriteHTML(&out, Look{Style: "p {}", Script: "let x = 1;"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<h1>p|q</h1>", "<li>shorten &lt;b&gt;</li>", "<svg></svg>", "let x = 1;", `class="note">a part is missing`} {
+	for _, want := range []string{"<h1>p|q</h1>", "<li>shorten &lt;b&gt;</li>", "<svg></svg>", "let x = 1;",
+		`class="note">a part is missing`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %s in %s", want, &out)
 		}

@@ -21,8 +21,9 @@ type Look struct {
 	Script template.JS
 }
 
-// WriteHTML writes a report as a page that needs nothing else. Figures have names of the program's, too, and all of
-// them are to be visible: line breaks and tabs are the only characters of that kind that are its own.
+// WriteHTML writes a report as a page that needs nothing else. Figures have names of the program's,
+// too, and all of them are to be visible: line breaks and tabs are the only characters of that kind
+// that are its own.
 func (d *Doc) WriteHTML(w io.Writer, look Look) error {
 	var b strings.Builder
 	err := page.Execute(&b, struct {

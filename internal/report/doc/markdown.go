@@ -10,8 +10,8 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// WriteMarkdown writes a report for a pull request or the summary of a CI run. The
-// sections before the first table are open, the others behind a click, because such pages are read from the top.
+// WriteMarkdown writes a report for a pull request or the summary of a CI run. The sections before
+// the first table are open, the others behind a click, because such pages are read from the top.
 func (d *Doc) WriteMarkdown(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "# %s\n\n", escape(d.Title))
@@ -79,5 +79,6 @@ func (t *Table) markdown(w io.Writer) {
 // as markup: names of programs and procedures are text.
 func escape(s string) string { return markup.Replace(measure.Visible(s)) }
 
-var markup = strings.NewReplacer("\\", "\\\\", "|", "\\|", "*", "\\*", "_", "\\_", "`", "\\`", "#", "\\#", "[", "\\[", "]", "\\]",
+var markup = strings.NewReplacer("\\", "\\\\", "|", "\\|", "*", "\\*", "_", "\\_", "`", "\\`", "#", "\\#", "[", "\\[",
+	"]", "\\]",
 	"<", "&lt;", ">", "&gt;", "&", "&amp;", "~", "\\~")

@@ -51,7 +51,8 @@ func (s *Section) text(w io.Writer, columns int) error {
 // columns is the usual width of a terminal.
 const columns = 100
 
-// wrapped writes a statement in lines that fit a terminal. Its further lines stand below its first word.
+// wrapped writes a statement in lines that fit a terminal. Its further lines stand below its first
+// word.
 func wrapped(w io.Writer, columns int, in, prefix, text string) {
 	line := in + prefix
 	width, start := len([]rune(line)), true

@@ -45,7 +45,8 @@ type G uint64
 type Builder struct {
 	// BlockBytes is the size at which a thread's block is closed.
 	BlockBytes int
-	// Operations makes SimulateOn write what threads do with events, and their ends, as operations on channels and a WaitGroup.
+	// Operations makes SimulateOn write what threads do with events, and their ends, as operations
+	// on channels and a WaitGroup.
 	Operations bool
 
 	procs   int
@@ -358,7 +359,8 @@ func (b *Builder) Given(thread uint32, run, wait, collector int64) {
 	b.Used(run, collector)
 }
 
-// Told writes, of a period that began at from and ends now, how often points were reached without an event: pairs of a point and a number.
+// Told writes, of a period that began at from and ends now, how often points were reached without
+// an event: pairs of a point and a number.
 func (b *Builder) Told(from int64, hits ...uint64) {
 	var sums []byte
 	for i := 0; i < len(hits); i += 2 {
@@ -375,7 +377,8 @@ func (b *Builder) Faults(n uint64) { b.faults = n }
 
 // Used writes what the process used up to now.
 func (b *Builder) Used(ns, collector int64) {
-	b.must(b.w.Data(spec.TagProcess, b.ticks(), uint64(ns), uint64(0), uint64(0), uint64(collector), uint64(0), uint64(0), b.faults, uint64(0), uint64(0)))
+	b.must(b.w.Data(spec.TagProcess, b.ticks(), uint64(ns), uint64(0), uint64(0), uint64(collector), uint64(0),
+		uint64(0), b.faults, uint64(0), uint64(0)))
 }
 
 // Channel tells that g is about to operate on a new channel.
@@ -595,7 +598,8 @@ func (th *thread) word(w uint64) { th.buf = binary.LittleEndian.AppendUint64(th.
 // close writes a thread's block.
 func (b *Builder) close(th *thread) {
 	if len(th.buf) > 0 {
-		b.must(b.w.Data(spec.TagEvents, uint32(th.id), uint32(1000+th.id), th.seq, th.startAt, uint64(th.startG), th.startP, th.buf))
+		b.must(b.w.Data(spec.TagEvents, uint32(th.id), uint32(1000+th.id), th.seq, th.startAt, uint64(th.startG),
+			th.startP, th.buf))
 		th.seq++
 	}
 	th.buf = th.buf[:0]
@@ -722,11 +726,14 @@ func (b *Builder) probes(base uint32, points []point) {
 		h := fnv.New64a()
 		h.Write([]byte(p.name))
 		id, kind = append(id, h.Sum64()), append(kind, p.kind)
-		name, owner, file = append(name, text(p.name)), append(owner, cmp.Or(p.owner, base+uint32(i)+1)-1-base), append(file, in(p.file))
-		line, flags, op, representative = append(line, base+uint32(i)+1), append(flags, p.flags), append(op, text(p.op)), append(representative, uint32(i))
+		name, owner, file = append(name, text(p.name)), append(owner, cmp.Or(p.owner, base+uint32(i)+1)-1-base),
+			append(file, in(p.file))
+		line, flags, op, representative = append(line, base+uint32(i)+1), append(flags, p.flags),
+			append(op, text(p.op)), append(representative, uint32(i))
 		loop, end = append(loop, cmp.Or(p.loop, base+uint32(i)+1)-1-base), append(end, p.end)
 	}
-	b.must(b.w.Data(spec.TagProbes, base, points[0].pkg(), texts, id, kind, name, owner, file, line, flags, op, representative, loop, end))
+	b.must(b.w.Data(spec.TagProbes, base, points[0].pkg(), texts, id, kind, name, owner, file, line, flags, op,
+		representative, loop, end))
 }
 
 // Trace finishes the trace and opens it.

@@ -33,7 +33,8 @@ func (b *Builder) Burst(proc uint32, activations uint64, reached map[uint32]uint
 // Turns adds iterations of a loop that ran without probes.
 func (b *Builder) Turns(loop uint32, n uint64) { b.found(loop).plain += n }
 
-// BurstOfLoop adds a burst with so many iterations of a loop, which reached points in it so many times.
+// BurstOfLoop adds a burst with so many iterations of a loop, which reached points in it so many
+// times.
 func (b *Builder) BurstOfLoop(loop uint32, iterations uint64, reached map[uint32]uint64) {
 	b.Burst(loop, iterations, reached)
 	b.points[loop].hits -= iterations // which are no hits
@@ -61,18 +62,19 @@ func (b *Builder) writeBursts() {
 	}
 }
 
-// Hot is a trace of a program with two hot procedures and a loop that lasts. In main.hot, of 100,000 activations and some
-// more with probes, main.two is called twice in each, main.some in some, and an interface's method,
-// of two types, in each; it has a loop. main.short was hot for too short a time to know more than
-// that it called main.two. main.cold is not hot. In main.main a loop went on without probes, which
-// calls main.some three times in each iteration.
+// Hot is a trace of a program with two hot procedures and a loop that lasts. In main.hot, of
+// 100,000 activations and some more with probes, main.two is called twice in each, main.some in
+// some, and an interface's method, of two types, in each; it has a loop. main.short was hot for too
+// short a time to know more than that it called main.two. main.cold is not hot. In main.main a loop
+// went on without probes, which calls main.some three times in each iteration.
 func Hot() *Builder {
 	b := New(2)
 	b.Attribute("count_cost_ps", 1000)
 	begin, hot, short, cold := b.Proc("main.main"), b.Proc("main.hot"), b.Proc("main.short"), b.Proc("main.cold")
 	loop := b.Loop("main.loop", false)
 	b.In(loop, hot)
-	two, some, method, none := b.Calls(hot, "main.two", 202), b.Calls(hot, "main.some", 3), b.Calls(hot, "main.Shape.M", 101), b.Calls(short, "main.two", 7)
+	two, some, method, none := b.Calls(hot, "main.two", 202), b.Calls(hot, "main.some", 3),
+		b.Calls(hot, "main.Shape.M", 101), b.Calls(short, "main.two", 7)
 	b.Calls(cold, "main.two", 5)
 	long, often := b.Loop("main.long", false), b.Calls(begin, "main.some", 6)
 	b.In(long, begin)

@@ -116,7 +116,8 @@ func (r *random) runStep(cpu int, x *randomG) {
 		}
 	case 10:
 		ops := []string{spec.OpLock, spec.OpUnlock, spec.OpRLock, spec.OpRUnlock}
-		r.Sync(x.g, r.Object(fmt.Sprintf("main.mu%d", r.draw(2)), ops[r.draw(len(ops))]), uint64(0x1000+8*r.draw(3)), r.draw(9))
+		r.Sync(x.g, r.Object(fmt.Sprintf("main.mu%d", r.draw(2)), ops[r.draw(len(ops))]), uint64(0x1000+8*r.draw(3)),
+			r.draw(9))
 	case 11:
 		if name := fmt.Sprintf("region %d", r.draw(2)); r.draw(2) == 0 {
 			r.BeginRegion(x.g, name)

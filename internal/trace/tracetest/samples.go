@@ -42,14 +42,15 @@ const flagUntraced = 1 << 31
 // processors instead, at random times gap ns apart on average. It must be called before the first
 // step.
 func (b *Builder) Samples(gap int64, seed uint64, untraced func(proc string) bool) *Builder {
-	b.samples = &sampling{gap: float64(gap), rand: rand.New(rand.NewPCG(seed, 1)), untraced: untraced, th: b.newThread(),
+	b.samples = &sampling{gap: float64(gap), rand: rand.New(rand.NewPCG(seed, 1)), untraced: untraced,
+		th:     b.newThread(),
 		stacks: map[G][]uint32{}, paths: map[[2]uint32]uint32{}, places: map[place]uint32{}}
 	b.samples.draw(0)
 	return b
 }
 
-// Text makes the threads tell what text runs when the sampler looks. Then half of the looks do not find the
-// procedures without events on profile stacks, as if they ran without their probes.
+// Text makes the threads tell what text runs when the sampler looks. Then half of the looks do not
+// find the procedures without events on profile stacks, as if they ran without their probes.
 func (b *Builder) Text() *Builder {
 	b.samples.text = true
 	return b
@@ -66,7 +67,8 @@ func (b *Builder) look(until int64) {
 		for _, g := range b.Running() {
 			w := uint64(s.gap/1000)<<32 | first
 			if s.text {
-				b.event(s.th, spec.EvLook, uint64(b.on(g).id), uint64(s.path(g, s.rand.IntN(2) == 0))|w, uint64(b.code(g)))
+				b.event(s.th, spec.EvLook, uint64(b.on(g).id), uint64(s.path(g, s.rand.IntN(2) == 0))|w,
+					uint64(b.code(g)))
 			} else {
 				b.event(s.th, spec.EvSample, uint64(b.on(g).id), uint64(s.path(g, true))|w)
 			}
@@ -123,7 +125,8 @@ func (b *Builder) code(g G) (n uint32) {
 	return n
 }
 
-// path returns the path of a goroutine, 0 if it is in no procedure. all is false for what has events alone.
+// path returns the path of a goroutine, 0 if it is in no procedure. all is false for what has
+// events alone.
 func (s *sampling) path(g G, all bool) (n uint32) {
 	for _, point := range s.stacks[g] {
 		if !all && point&flagUntraced != 0 {
@@ -134,7 +137,8 @@ func (s *sampling) path(g G, all bool) (n uint32) {
 		if !ok {
 			next = uint32(len(s.paths) + 1)
 			s.paths[key] = next
-			s.nodes = binary.LittleEndian.AppendUint64(s.nodes, uint64(n)|uint64(point&^flagUntraced)<<32|uint64(point&flagUntraced)<<32)
+			s.nodes = binary.LittleEndian.AppendUint64(s.nodes,
+				uint64(n)|uint64(point&^flagUntraced)<<32|uint64(point&flagUntraced)<<32)
 		}
 		n = next
 	}

@@ -2,15 +2,16 @@ package tracetest
 
 import "qinst.dev/sddf/spec"
 
-// Switches makes the operating system tell when threads get processors and lose them. It must be called
-// before the first of these.
+// Switches makes the operating system tell when threads get processors and lose them. It must be
+// called before the first of these.
 func (b *Builder) Switches() *Builder {
 	b.must(b.w.Data(spec.TagSource, "switches", b.ticks(), 0, 0, 0))
 	b.system = b.newThread()
 	return b
 }
 
-// Off takes the processor of the machine from g's thread: taken for another thread, or because the thread waits.
+// Off takes the processor of the machine from g's thread: taken for another thread, or because the
+// thread waits.
 func (b *Builder) Off(g G, taken bool) {
 	kind := uint64(spec.EvOff)
 	if taken {
@@ -30,7 +31,8 @@ func (b *Builder) Throttled(ns int64) {
 	b.must(b.w.Data(spec.TagThrottle, b.ticks(), uint64(ns), 1))
 }
 
-// Machine is a reading of how long a host took the machine's processors, and somebody waited for one, so far, in ns.
+// Machine is a reading of how long a host took the machine's processors, and somebody waited for
+// one, so far, in ns.
 func (b *Builder) Machine(steal, pressure int64) {
 	b.must(b.w.Data(spec.TagMachine, b.ticks(), steal, pressure))
 }

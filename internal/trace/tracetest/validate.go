@@ -14,7 +14,8 @@ import (
 // books: it must not trust the model that it checks.
 func Validate(t trace.Source) error {
 	tables := t.Tables()
-	v := &validator{t: tables, wall: t.Wall(), gs: map[trace.GoID]*vgor{}, bySlot: map[trace.Slot]trace.GoID{}, enters: make([]uint64, len(tables.Points))}
+	v := &validator{t: tables, wall: t.Wall(), gs: map[trace.GoID]*vgor{}, bySlot: map[trace.Slot]trace.GoID{},
+		enters: make([]uint64, len(tables.Points))}
 	losses, err := t.Events(func(batch []trace.Event) error {
 		for i := range batch {
 			if err := v.event(&batch[i]); err != nil {
@@ -62,7 +63,8 @@ func (v *validator) event(e *trace.Event) error {
 	switch e.Kind {
 	case trace.Create:
 		return v.create(e)
-	case trace.Change, trace.Enter, trace.Exit, trace.Trips, trace.Sync, trace.Record, trace.Spin, trace.Region, trace.Named, trace.Labeled:
+	case trace.Change, trace.Enter, trace.Exit, trace.Trips, trace.Sync, trace.Record, trace.Spin, trace.Region,
+		trace.Named, trace.Labeled:
 		g := v.gs[e.G]
 		if g == nil || g.slot != e.Slot {
 			return fmt.Errorf("goroutine %d is not alive in slot %d", e.G, e.Slot)
@@ -83,7 +85,8 @@ func (v *validator) event(e *trace.Event) error {
 			return fmt.Errorf("goroutine %d, which is not a new one, was started by a timer", e.G)
 		}
 	case trace.Sample:
-		if g := v.gs[e.G]; e.Slot != trace.NoSlot && (g == nil || g.slot != e.Slot || !g.state.Busy() && g.state != trace.Blocked && g.state != trace.OffCPU) {
+		if g := v.gs[e.G]; e.Slot != trace.NoSlot &&
+			(g == nil || g.slot != e.Slot || !g.state.Busy() && g.state != trace.Blocked && g.state != trace.OffCPU) {
 			return fmt.Errorf("a sample of goroutine %d, which is not on a thread", e.G)
 		}
 	default:
@@ -175,7 +178,8 @@ func (v *validator) counts() error {
 		if !v.t.HasCounts || !p.Traceable() {
 			continue
 		}
-		if p.Traced > p.Hits || v.enters[i]+p.Reduced != p.Traced && !v.t.Kept { // of the last events only some buffers are there
+		if p.Traced > p.Hits || v.enters[i]+p.Reduced != p.Traced && !v.t.Kept {
+			// of the last events only some buffers are there
 			return fmt.Errorf("%s: %d hits, %d traced, %d entered", p.Name, p.Hits, p.Traced, v.enters[i]+p.Reduced)
 		}
 	}
@@ -197,7 +201,8 @@ func (v *validator) bursts() error {
 				unit = &v.t.Points[p.Owner]
 			}
 		}
-		if p.Plain > 0 && (p.Flags&spec.FlagTwice == 0 || !loop && (p.Kind != spec.PointProc || p.Plain > p.Hits || p.Traced > hits)) {
+		if p.Plain > 0 && (p.Flags&spec.FlagTwice == 0 || !loop &&
+			(p.Kind != spec.PointProc || p.Plain > p.Hits || p.Traced > hits)) {
 			return fmt.Errorf("%s: %d of %d hits without probes, %d traced", p.Name, p.Plain, p.Hits, p.Traced)
 		}
 		b := p.Bursts
@@ -209,9 +214,11 @@ func (v *validator) bursts() error {
 		}
 		n := float64(unit.Bursts.N)
 		if b.Hits > hits || b.Squares < b.Hits || float64(b.Hits)*float64(b.Hits) > n*float64(b.Squares)*(1+1e-9) {
-			return fmt.Errorf("%s: %d hits in %d bursts, squares %d; %d hits, %d of them without probes", p.Name, b.Hits, unit.Bursts.N, b.Squares, p.Hits, p.Plain)
+			return fmt.Errorf("%s: %d hits in %d bursts, squares %d; %d hits, %d of them without probes", p.Name,
+				b.Hits, unit.Bursts.N, b.Squares, p.Hits, p.Plain)
 		}
-		if e := v.t.Hits(trace.PointID(i)); !e.Exact() && (e.Lo < p.Hits || e.Value < e.Lo || !e.Bound() && e.Hi < e.Value) {
+		if e := v.t.Hits(trace.PointID(i)); !e.Exact() &&
+			(e.Lo < p.Hits || e.Value < e.Lo || !e.Bound() && e.Hi < e.Value) {
 			return fmt.Errorf("%s: %+v, %d hits seen", p.Name, e, p.Hits)
 		}
 	}

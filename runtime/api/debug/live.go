@@ -1,5 +1,5 @@
-// Package debug replaces the file inert.go of qinst.dev/extensions/debug in a build with qinst. Functions
-// without a body here are in package runtime.
+// Package debug replaces the file inert.go of qinst.dev/extensions/debug in a build with qinst.
+// Functions without a body here are in package runtime.
 package debug
 
 import _ "unsafe" // for linkname

@@ -1,5 +1,5 @@
-// Package qinst replaces the file inert.go of qinst.dev/extensions/qinst in a build with qinst. Functions without
-// a body here are in package runtime.
+// Package qinst replaces the file inert.go of qinst.dev/extensions/qinst in a build with qinst.
+// Functions without a body here are in package runtime.
 package qinst
 
 import _ "unsafe" // for linkname

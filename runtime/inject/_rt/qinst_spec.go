@@ -115,8 +115,7 @@ const (
 	// a loop that only reads shared state until it changes
 	qinstFlagSpin = 16
 	// probed by directive, against the rules about size
-	qinstFlagForced = 32
-	// a sync operation whose name is that of a parameter, pointer or interface: the object may have a better name elsewhere
+	qinstFlagForced   = 32
 	qinstFlagWeakName = 64
 	qinstFlagDerived  = 128
 	qinstFlagInLine   = 256
@@ -161,11 +160,9 @@ const (
 	// bytes from one block to the next
 	qinstRingWordBlockSize = 10
 	// how many there are
-	qinstRingWordBlocks = 11
-	// offset of the directory: for each page of counters a 32-bit word, the number of its first point in pages, and 1; with RingSharedPage if threads share it; 0: the page is free
+	qinstRingWordBlocks      = 11
 	qinstRingWordDirectoryAt = 12
-	// offset of the first page of counters: {hits u64, traced u32, quota i32}; in a shared one traced and quota are the number of events that extensions dropped
-	qinstRingWordPageAt = 13
+	qinstRingWordPageAt      = 13
 	// bytes of it
 	qinstRingWordPageSize = 14
 	// how many there may be so far
@@ -210,11 +207,9 @@ const (
 	qinstRingWordFailedAt = 34
 	// the same: bytes written so far
 	qinstRingWordWritten = 35
-	// why and how the program is ending, 0 before: number of the reason in [EndReasons], and 1, above the status of 32 bits
-	qinstRingWordEnd = 36
+	qinstRingWordEnd     = 36
 	// the same: when, in ticks; 0: not known
-	qinstRingWordEndAt = 37
-	// offset of ledger 0, which there is not: the hits of each point that were counted in line, a 64-bit word for each
+	qinstRingWordEndAt    = 37
 	qinstRingWordLedgerAt = 38
 	// bytes from one ledger to the next
 	qinstRingWordLedgerSize = 39
