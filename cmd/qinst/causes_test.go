@@ -9,8 +9,8 @@ import (
 )
 
 // TestCauses runs a program that is slow for one reason and looks for it among the first two
-// conclusions, at the default budget. scripts/slow/field does the same with other people's
-// programs. Chance may hide a cause once, beside other load.
+// conclusions, at the default budget. go run ./internal/trials bottlenecks does the same with other
+// people's programs. Chance may hide a cause once, with other load on the machine.
 func TestCauses(t *testing.T) {
 	t.Parallel()
 	program := buildProbed(t, "programs", "causes")

@@ -8,7 +8,7 @@ import (
 )
 
 // Each command reads traces that are mutated beyond what anybody would think of. It may say
-// anything, but for a panic. scripts/slow/fuzz runs them.
+// anything, but for a panic. go run ./internal/trials fuzz runs them.
 
 func FuzzReport(f *testing.F)   { fuzzCommand(f, "report FILE") }
 func FuzzProfile(f *testing.F)  { fuzzCommand(f, "profile -tree FILE") }

@@ -20,10 +20,10 @@ import (
 	"time"
 
 	"qinst.dev/internal/analysis/profile"
-	"qinst.dev/internal/oracle"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/internal/trials/oracle"
 	"qinst.dev/sddf/spec"
 )
 

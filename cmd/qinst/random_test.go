@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/profile"
-	"qinst.dev/internal/progen"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/internal/trials/progen"
 )
 
 // TestRandomPrograms runs programs that know how often each call is made and each

@@ -17,7 +17,7 @@ var stormCalls = flag.Int("storm", 4000000, "calls at each site by each goroutin
 
 // TestStorm: calls that are counted in line are exact while goroutines are stopped between the
 // load of a counter's address and the increment. Without optimization there are more instructions
-// between the two. scripts/slow/storm does the same for longer.
+// between the two. go run ./internal/trials storm does the same for longer.
 func TestStorm(t *testing.T) {
 	t.Parallel()
 	for _, flags := range []string{"", "-N", "-l"} {

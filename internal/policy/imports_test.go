@@ -29,7 +29,7 @@ const root = "../.."
 // the format. An analysis imports trace and the replay, never another analysis; but for the path
 // with its weights, and corrections, which are those of runs that are computed.
 const importOrder = `
-	NONE < instrument/internal/goobj, sddf/spec, ratecontrol, runtime/settings, runtime/edit, progen, measure, hist, lab, extensions/qinst;
+	NONE < instrument/internal/goobj, sddf/spec, ratecontrol, runtime/settings, runtime/edit, trials/progen, measure, hist, lab, extensions/qinst;
 	measure < names;
 	NONE < runtime/api/qinst, runtime/api/debug, runtime/api/extensions, runtime/api/sddf, runtime/api;
 
@@ -76,22 +76,25 @@ const importOrder = `
 
 	runtime/api, golang.org/x/mod/module, golang.org/x/mod/semver, golang.org/x/mod/zip < scripts/release;
 
-	# suites and oracles
-	NONE < policy, kept, soak;
+	NONE < policy;
 	extensions < api/extensions;
 	sddf < api/sddf;
-	trace, golang.org/x/exp/trace < oracle;
-	trace < suites;
-	trace, golang.org/x/tools/cover < counts;
-	lab < target;
-	trace/tracetest, analysis/profile, lab < servers;
-	kept, lab, trace, stats < instructions;
-	kept, lab, analysis/advice, stats, github.com/google/pprof/profile < field;
-	kept, lab, trace, analysis/advice < machine;
-	kept, lab, analysis/critpath < paths;
-	kept, lab, analysis/correct < residuals;
-	kept, lab, stats < delays;
-	progen < progen/write;
+
+	# trials: what is compared with oracles, and the command that runs them
+	trace, golang.org/x/exp/trace < trials/oracle;
+	lab < trials/bench;
+	trials/bench < trials/soak, trials/process;
+	trials/bench, trace < trials/othertests;
+	trials/bench, trace, golang.org/x/tools/cover < trials/counts;
+	trials/bench, trace/tracetest, analysis/profile < trials/servers;
+	trials/bench, trace, stats < trials/instructions;
+	trials/bench, analysis/advice, stats, github.com/google/pprof/profile < trials/bottlenecks;
+	trials/bench, trace, analysis/advice < trials/interference;
+	trials/bench, analysis/critpath < trials/paths;
+	trials/bench, analysis/correct < trials/corrections;
+	trials/bench, stats < trials/delays;
+	trials/soak, trials/process, trials/othertests, trials/counts, trials/servers, trials/instructions, trials/bottlenecks, trials/interference, trials/paths,
+		trials/corrections, trials/delays, trials/progen, runtime/settings, runtime/api < trials;
 `
 
 // testImports is what tests may import beyond their package's own imports and the package itself:
@@ -103,7 +106,7 @@ const testImports = `
 	ratecontrol < runtime/settings;
 	instrument/toolexec, runtime/inject < instrument;
 	instrument < instrument/points, instrument/rewrite;
-	github.com/rogpeppe/go-internal/testscript, oracle, progen < cmd/qinst;
+	github.com/rogpeppe/go-internal/testscript, trials/oracle, trials/progen < cmd/qinst;
 	golang.org/x/tools/go/packages, runtime/api < policy;
 `
 

@@ -1,5 +1,5 @@
 // Package modules requires the modules whose own tests are run plain and
-// instrumented; see scripts/slow/modules.
+// instrumented; see go run ./internal/trials othertests.
 package modules
 
 import (
