@@ -19,7 +19,8 @@ var emulated = []struct{ module, line string }{
 	{"workloads", "imbalance -unit 5ms -vcpu 2"}, {"workloads", "fig4 -unit 5ms -vcpu 3"},
 }
 
-// arm64 builds programs with probes for linux/arm64, and runs them under qemu's user mode emulation.
+// arm64 builds programs with probes for linux/arm64, and runs them under qemu's user mode
+// emulation.
 func arm64(e *bench.Env, args []string) error {
 	if err := e.Parse(e.ToolFlags(""), args); err != nil {
 		return err
@@ -53,7 +54,8 @@ func emulate(e *bench.Env, module string, words []string) error {
 	var want []byte
 	return e.Turns(1, []lab.Case{
 		{Name: "amd64", Job: lab.Job{Program: plain, Args: args, Plain: true, Collect: true}},
-		{Name: "arm64", Job: lab.Job{Program: "qemu-aarch64-static", Args: append([]string{probed}, args...), Settings: "limit=0,budget=off", Collect: true}},
+		{Name: "arm64", Job: lab.Job{Program: "qemu-aarch64-static", Args: append([]string{probed}, args...),
+			Settings: "limit=0,budget=off", Collect: true}},
 	}, func(r lab.Result) error {
 		got := times.ReplaceAll(r.Stdout, nil)
 		if r.Case == "amd64" {

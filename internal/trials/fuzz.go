@@ -32,7 +32,8 @@ func fuzz(e *bench.Env, args []string) error {
 			continue
 		}
 		fmt.Println("==", dir, target)
-		out, err := exec.CommandContext(e.Ctx, "go", "test", dir, "-run=^$", "-fuzz=^"+target+"$", "-fuzztime="+long, "-fuzzminimizetime=10x").CombinedOutput()
+		out, err := exec.CommandContext(e.Ctx, "go", "test", dir, "-run=^$", "-fuzz=^"+target+"$", "-fuzztime="+long,
+			"-fuzzminimizetime=10x").CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%s %s: %w\n%s", dir, target, err, out)
 		}

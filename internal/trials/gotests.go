@@ -26,11 +26,13 @@ func number(e *bench.Env, what string, usual int, args []string) (n int, err err
 // goTest runs tests of the command at a length that go test ./... does not have.
 func goTest(pattern, timeout string, env []string, args ...string) error {
 	r := lab.Runner{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
-	return r.Go("test", lab.Variant{Flags: []string{"-count=1", "-v", "-timeout=" + timeout, "-run=" + pattern, "./cmd/qinst"}, Args: args, Env: env})
+	return r.Go("test", lab.Variant{Flags: []string{"-count=1", "-v", "-timeout=" + timeout, "-run=" + pattern,
+		"./cmd/qinst"}, Args: args, Env: env})
 }
 
-// hostile flips single bits of real traces, each of which has to be told of, and runs every command on mutated ones, none of
-// which may panic or take long: the same ones every time, but for QINST_SEED.
+// hostile flips single bits of real traces, each of which has to be told of, and runs every command
+// on mutated ones, none of which may panic or take long: the same ones every time, but for
+// QINST_SEED.
 func hostile(e *bench.Env, args []string) error {
 	n, err := number(e, "FLIPS", 10_000, args)
 	if err != nil {
@@ -38,10 +40,12 @@ func hostile(e *bench.Env, args []string) error {
 	}
 	const traces = 13
 	each := n/traces + 1
-	return goTest("^(TestFlippedBits|TestMutatedFiles)$", "3h", []string{fmt.Sprint("QINST_FLIPS=", each), fmt.Sprint("QINST_MUTATIONS=", each)})
+	return goTest("^(TestFlippedBits|TestMutatedFiles)$", "3h",
+		[]string{fmt.Sprint("QINST_FLIPS=", each), fmt.Sprint("QINST_MUTATIONS=", each)})
 }
 
-// kill kills a traced program at random times, and compares what is found with what the program counted.
+// kill kills a traced program at random times, and compares what is found with what the program
+// counted.
 func kill(e *bench.Env, args []string) error {
 	n, err := number(e, "KILLS", 1000, args)
 	if err != nil {
@@ -50,8 +54,8 @@ func kill(e *bench.Env, args []string) error {
 	return goTest("^TestKilled$", "90m", []string{fmt.Sprint("QINST_KILLS=", n)})
 }
 
-// storm counts calls in line while goroutines are stopped asynchronously as often as can be. Each site makes so many calls in each of
-// three goroutines.
+// storm counts calls in line while goroutines are stopped asynchronously as often as can be. Each
+// site makes so many calls in each of three goroutines.
 func storm(e *bench.Env, args []string) error {
 	n, err := number(e, "CALLS", 250_000_000, args)
 	if err != nil {

@@ -1,7 +1,8 @@
 //go:build linux
 
-// Command trials runs qinst on real programs and compares what it does, says and costs with what is known from elsewhere: from the same
-// program without probes, from other tools, from the system. Each trial takes minutes or hours.
+// Command trials runs qinst on real programs and compares what it does, says and costs with what is
+// known from elsewhere: from the same program without probes, from other tools, from the system.
+// Each trial takes minutes or hours.
 //
 //	go run ./internal/trials               lists them
 //	go run ./internal/trials NAME -h       says which flags one has
@@ -48,24 +49,31 @@ var trials = []trial{
 	{name: "arm64", doc: "programs with probes under qemu print what they print on amd64, and lose nothing (needs qemu-user-static)", run: arm64},
 	{name: "bottlenecks", doc: "the first screen beside what well-known programs with bottlenecks know of themselves, and other tools (25 minutes)",
 		results: "results/17-field-trials.json", apart: true, run: bottlenecks.Run},
-	{name: "corrections", doc: "corrected times beside plain runs (70 minutes with 20 runs of each)", results: "results/22-correction.json", apart: true, run: corrections.Run},
-	{name: "counts", doc: "counts beside those of the cover tool, over other people's tests (6 minutes)", apart: true, run: counts.Run},
-	{name: "delays", doc: "how long delays are, measured from outside, alone and beside busy processes (12 minutes)", results: "results/24-delays.json", apart: true, run: delays.Run},
+	{name: "corrections", doc: "corrected times beside plain runs (70 minutes with 20 runs of each)",
+		results: "results/22-correction.json", apart: true, run: corrections.Run},
+	{name: "counts", doc: "counts beside those of the cover tool, over other people's tests (6 minutes)", apart: true,
+		run: counts.Run},
+	{name: "delays", doc: "how long delays are, measured from outside, alone and beside busy processes (12 minutes)",
+		results: "results/24-delays.json", apart: true, run: delays.Run},
 	{name: "fuzz", doc: "each fuzz target for a minute, or the given time", run: fuzz},
-	{name: "hostile", doc: "single bits of traces flipped, and mutated traces, read by every command (half an hour)", run: hostile},
+	{name: "hostile", doc: "single bits of traces flipped, and mutated traces, read by every command (half an hour)",
+		run: hostile},
 	{name: "instructions", doc: "instructions that probes add to programs that call much, sizes, compile times (5 to 8 minutes; needs valgrind)",
 		results: "results/15-instructions.json", run: instructions.Run},
 	{name: "interference", doc: "the profile on machines that interfere, beside what the system gave the program (2 minutes; quotas need root)",
 		results: "results/18-other-load.json", run: interference.Run},
 	{name: "kill", doc: "a program killed at random times, and what is found of its trace (25 minutes)", run: kill},
 	{name: "matrix", doc: "programs print the same with probes in every way that the go command builds them (15 minutes)", run: matrix},
-	{name: "othertests", doc: "other people's tests end the same with probes (25 minutes)", apart: true, run: othertests.Run},
+	{name: "othertests", doc: "other people's tests end the same with probes (25 minutes)", apart: true,
+		run: othertests.Run},
 	{name: "paths", doc: "predictions and weights of real runs beside what is measured, and paths at the default budget beside complete ones (2 minutes)",
 		results: "results/21-critical-path.json", apart: true, run: paths.Run},
 	{name: "process", doc: "what programs do to their own process works the same with probes (a minute; some cases need root)", run: process.Run},
 	{name: "releases", doc: "all tests with other releases of Go (20 minutes each)", run: releases},
-	{name: "servers", doc: "three servers under load: answers, ends and traces are right (15 minutes)", apart: true, run: servers.Run},
-	{name: "soak", doc: "what a server takes in an hour under a steady load, beside the plain one", apart: true, run: soak.Run},
+	{name: "servers", doc: "three servers under load: answers, ends and traces are right (15 minutes)", apart: true,
+		run: servers.Run},
+	{name: "soak", doc: "what a server takes in an hour under a steady load, beside the plain one", apart: true,
+		run: soak.Run},
 	{name: "states", doc: "what recorded scheduling events cost", run: states},
 	{name: "storm", doc: "10^10 calls counted in line while goroutines are stopped, beside the numbers that are known (10 minutes)", run: storm},
 }

@@ -40,7 +40,8 @@ func TestList(t *testing.T) {
 func TestFlags(t *testing.T) {
 	for _, trial := range trials {
 		var out, said strings.Builder
-		if got := status([]string{trial.name, "-no-such-flag"}, &out, &said); got != 2 || strings.Count(said.String(), "\n") != 1 || !strings.HasPrefix(said.String(), "trials: "+trial.name+": ") {
+		if got := status([]string{trial.name, "-no-such-flag"}, &out, &said); got != 2 ||
+			strings.Count(said.String(), "\n") != 1 || !strings.HasPrefix(said.String(), "trials: "+trial.name+": ") {
 			t.Errorf("%s: status %d, said %q, expected 2 and one line", trial.name, got, said.String())
 		}
 	}
@@ -53,7 +54,8 @@ func TestUnknown(t *testing.T) {
 		"bogus": "trials: found \"bogus\", expected one of arm64, bottlenecks,",
 	} {
 		var out, said strings.Builder
-		if got := status([]string{name}, &out, &said); got != 2 || !strings.HasPrefix(said.String(), want) || strings.Count(said.String(), "\n") != 1 {
+		if got := status([]string{name}, &out, &said); got != 2 || !strings.HasPrefix(said.String(), want) ||
+			strings.Count(said.String(), "\n") != 1 {
 			t.Errorf("%s: status %d, said %q, expected 2 and %q", name, got, said.String(), want)
 		}
 	}

@@ -37,7 +37,8 @@ var ways = []struct {
 // randoms is the number of random programs.
 const randoms = 5
 
-// matrix builds programs with probes and without in each way. Most of its time is that of std, which is compiled once a way.
+// matrix builds programs with probes and without in each way. Most of its time is that of std,
+// which is compiled once a way.
 func matrix(e *bench.Env, args []string) error {
 	fs := e.ToolFlags("[WAY ...]")
 	if err := e.Parse(fs, args); err != nil {
@@ -101,7 +102,8 @@ func writeRandom(dir string) (names []string, err error) {
 // makeProfile makes a profile of some program, and returns the flag of a build that uses it.
 func makeProfile(e *bench.Env) (flag string, err error) {
 	file := filepath.Join(e.Scratch, "cpu.pgo")
-	out, err := exec.CommandContext(e.Ctx, "go", "test", "-count=1", "-run=TestIdentities", "-cpuprofile="+file, "-o="+filepath.Join(e.Scratch, "test"),
+	out, err := exec.CommandContext(e.Ctx, "go", "test", "-count=1", "-run=TestIdentities", "-cpuprofile="+file,
+		"-o="+filepath.Join(e.Scratch, "test"),
 		"./internal/analysis/profile").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
@@ -125,7 +127,8 @@ var (
 	noCounts = regexp.MustCompile(`(?m)^.*GOCOVERDIR.*\n`)
 )
 
-// sameInWay compares what a program prints and how it ends. The build with probes must have nothing to say.
+// sameInWay compares what a program prints and how it ends. The build with probes must have nothing
+// to say.
 func sameInWay(e *bench.Env, flags []string, module, name string) error {
 	plain, probed := filepath.Join(e.Scratch, "plain"), filepath.Join(e.Scratch, "probed")
 	v := lab.Variant{Name: name, Dir: module, Flags: flags, Args: []string{"./" + name}}

@@ -15,8 +15,9 @@ import (
 	"qinst.dev/runtime/api"
 )
 
-// releases runs all tests with other releases of Go, and lists those that fail. Names are those of toolchains, or folders of a Go
-// tree that was built from source: the next release, before there is one.
+// releases runs all tests with other releases of Go, and lists those that fail. Names are those of
+// toolchains, or folders of a Go tree that was built from source: the next release, before there is
+// one.
 func releases(e *bench.Env, args []string) error {
 	fs := e.Flags("go1.27.4 ~/src/go ...")
 	if err := e.Parse(fs, args); err != nil {
@@ -49,7 +50,8 @@ func testWith(e *bench.Env, name string) (ok bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		tool, env = filepath.Join(bin, "go"), append(os.Environ(), "GOTOOLCHAIN=local", "PATH="+bin+":"+os.Getenv("PATH"))
+		tool, env = filepath.Join(bin, "go"), append(os.Environ(), "GOTOOLCHAIN=local",
+			"PATH="+bin+":"+os.Getenv("PATH"))
 	}
 	run := func(args ...string) ([]byte, error) {
 		cmd := exec.CommandContext(e.Ctx, tool, args...)
@@ -65,7 +67,8 @@ func testWith(e *bench.Env, name string) (ok bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("%w\n%s", err, said)
 	}
-	out, err := run("test", "-timeout=60m", fmt.Sprintf("-ldflags=-X %s/runtime/inject.tried=%s", api.Module, release.Find(said)), "./...")
+	out, err := run("test", "-timeout=60m", fmt.Sprintf("-ldflags=-X %s/runtime/inject.tried=%s", api.Module,
+		release.Find(said)), "./...")
 	if err == nil {
 		fmt.Println("all tests pass")
 		return true, nil

@@ -13,8 +13,8 @@ import (
 	"qinst.dev/internal/trials/bench"
 )
 
-// states measures what recorded scheduling events cost: testdata/programs/states, plain and with probes by turns, medians of five runs
-// of each. GOMAXPROCS is used as it is set.
+// states measures what recorded scheduling events cost: testdata/programs/states, plain and with
+// probes by turns, medians of five runs of each. GOMAXPROCS is used as it is set.
 func states(e *bench.Env, args []string) error {
 	if err := e.Parse(e.ToolFlags(""), args); err != nil {
 		return err
@@ -47,7 +47,8 @@ func states(e *bench.Env, args []string) error {
 	t := bench.Table{Columns: []string{"states", "plain, ns", "instrumented, ns", "%"}}
 	for _, what := range slices.Sorted(maps.Keys(ns)) {
 		p, q := stats.Median(ns[what]["plain"]), stats.Median(ns[what]["instrumented"])
-		t.Rows = append(t.Rows, []string{what, fmt.Sprintf("%.1f", p), fmt.Sprintf("%.1f", q), fmt.Sprintf("%+.1f", 100*(q/p-1))})
+		t.Rows = append(t.Rows, []string{what, fmt.Sprintf("%.1f", p), fmt.Sprintf("%.1f", q),
+			fmt.Sprintf("%+.1f", 100*(q/p-1))})
 	}
 	t.Print()
 	return nil

@@ -1,5 +1,5 @@
-// Package bench is what trials share: a scratch folder, the qinst command, programs built with probes and without, runs by turns, tables, and
-// the files under results that keep them.
+// Package bench is what trials share: a scratch folder, the qinst command, programs built with
+// probes and without, runs by turns, tables, and the files under results that keep them.
 package bench
 
 import (
@@ -68,7 +68,8 @@ func (e *Env) ToolFlags(words string) *flag.FlagSet {
 	return fs
 }
 
-// Parse reads a command line, and builds the qinst command if its flag is there and does not name one.
+// Parse reads a command line, and builds the qinst command if its flag is there and does not name
+// one.
 func (e *Env) Parse(fs *flag.FlagSet, args []string) (err error) {
 	switch err := fs.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -87,7 +88,8 @@ func (e *Env) Parse(fs *flag.FlagSet, args []string) (err error) {
 		return err
 	}
 	e.Qinst = filepath.Join(e.Scratch, "qinst")
-	return e.Build(e.Qinst, lab.Variant{Name: "qinst", Args: []string{"./cmd/qinst"}, Env: []string{"GOWORK=" + e.workspace}})
+	return e.Build(e.Qinst, lab.Variant{Name: "qinst", Args: []string{"./cmd/qinst"},
+		Env: []string{"GOWORK=" + e.workspace}})
 }
 
 // Words are those between commas.

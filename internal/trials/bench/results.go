@@ -34,7 +34,8 @@ func (t *Table) Add(row []string) {
 	fmt.Fprintln(os.Stderr, strings.Join(row, " | "))
 }
 
-// File is a file of results, from which docs/RESULTS.md is made. What a trial does not measure stays as it is.
+// File is a file of results, from which docs/RESULTS.md is made. What a trial does not measure
+// stays as it is.
 type File struct {
 	Title        string          `json:"title"`
 	Machine      string          `json:"machine"`

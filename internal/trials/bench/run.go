@@ -39,7 +39,8 @@ func (e *Env) Plain(name, dir, pkg string, flags ...string) (exe string, err err
 // Probed builds it with probes, as NAME.
 func (e *Env) Probed(name, dir, pkg string, flags ...string) (exe string, err error) {
 	exe = filepath.Join(e.Scratch, name)
-	return exe, e.Build(exe, lab.Variant{Name: name, Dir: dir, Wrapper: []string{e.Qinst}, Flags: flags, Args: []string{pkg}})
+	return exe, e.Build(exe, lab.Variant{Name: name, Dir: dir, Wrapper: []string{e.Qinst}, Flags: flags,
+		Args: []string{pkg}})
 }
 
 // Both builds it both ways.
@@ -50,7 +51,8 @@ func (e *Env) Both(name, dir, pkg string, flags ...string) (plain, probed string
 	return plain, probed, err
 }
 
-// Turns runs each case once in each round, so that whatever the machine does meanwhile happens to all of them.
+// Turns runs each case once in each round, so that whatever the machine does meanwhile happens to
+// all of them.
 func (e *Env) Turns(rounds int, cases []lab.Case, each func(lab.Result) error) error {
 	return (&lab.Runner{}).Run(e.Ctx, lab.Plan{Rounds: rounds, Cases: cases}, each)
 }

@@ -1,11 +1,12 @@
-// Package bottlenecks tries qinst as a stranger would: on well-known programs, at default settings, with
-// bottlenecks put in whose truth the programs know themselves. For each case it prints the place of
-// the truth among the conclusions of the first screen, the number shown there beside the true one,
-// and where a profile by processor time and the execution tracer's profile of waits have it.
+// Package bottlenecks tries qinst as a stranger would: on well-known programs, at default settings,
+// with bottlenecks put in whose truth the programs know themselves. For each case it prints the
+// place of the truth among the conclusions of the first screen, the number shown there beside the
+// true one, and where a profile by processor time and the execution tracer's profile of waits have
+// it.
 //
-// With -self it compares self times with a profile by processor time of the same process, with -cost N what
-// the page says that the tool cost with so many pairs of runs. With -drawn M as well these are benchmarks of M modules, drawn
-// from a list by -seed.
+// With -self it compares self times with a profile by processor time of the same process, with
+// -cost N what the page says that the tool cost with so many pairs of runs. With -drawn M as well
+// these are benchmarks of M modules, drawn from a list by -seed.
 package bottlenecks
 
 import (
@@ -16,7 +17,8 @@ import (
 	"qinst.dev/internal/trials/bench"
 )
 
-// suite is what all measurements use. Its scratch folder has copies of modules, programs and traces.
+// suite is what all measurements use. Its scratch folder has copies of modules, programs and
+// traces.
 type suite struct {
 	*bench.Env
 	dir  string // the drivers' module

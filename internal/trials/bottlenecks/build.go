@@ -24,8 +24,8 @@ type built struct {
 	calls         float64 // of the place, in an item
 }
 
-// build copies a module, puts the place of a bottleneck into it, and builds the driver as a command of the module:
-// so its packages are the program's own, as they are for who develops it.
+// build copies a module, puts the place of a bottleneck into it, and builds the driver as a command
+// of the module: so its packages are the program's own, as they are for who develops it.
 func (s *suite) build(p program) (*built, error) {
 	dir := filepath.Join(s.Scratch, p.name)
 	b := &built{program: p, plain: filepath.Join(dir, "plain"), probed: filepath.Join(dir, "probed")}
@@ -40,7 +40,8 @@ func (s *suite) build(p program) (*built, error) {
 		return nil, err
 	}
 	for exe, wrapper := range map[string][]string{b.plain: nil, b.probed: {s.Qinst}} {
-		v := lab.Variant{Name: p.name, Dir: module, Wrapper: wrapper, Flags: []string{"-mod=mod"}, Args: []string{"./cmd/trial-" + p.name}}
+		v := lab.Variant{Name: p.name, Dir: module, Wrapper: wrapper, Flags: []string{"-mod=mod"},
+			Args: []string{"./cmd/trial-" + p.name}}
 		if err := s.Build(exe, v); err != nil {
 			return nil, err
 		}
@@ -48,7 +49,8 @@ func (s *suite) build(p program) (*built, error) {
 	return b, s.calibrate(b)
 }
 
-// copyModule copies a module's source, of the version that the drivers' module requires, and the driver.
+// copyModule copies a module's source, of the version that the drivers' module requires, and the
+// driver.
 func (s *suite) copyModule(p program, to string) error {
 	if err := s.copyOf(p.module, to); err != nil {
 		return err

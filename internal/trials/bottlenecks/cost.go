@@ -13,7 +13,8 @@ import (
 // costBar is how far the stated cost may be from the measured one.
 const costBar = 0.2
 
-// outside is the verdict where even the quartiles of what was measured are not in the interval that the page gives.
+// outside is the verdict where even the quartiles of what was measured are not in the interval that
+// the page gives.
 const outside = "OUTSIDE"
 
 // cost is costOf for one of the programs.
@@ -29,7 +30,8 @@ func (s *suite) cost(b *built, pairs int) ([]string, error) {
 	})
 }
 
-// costOf compares what the page says that the tool cost with pairs of runs of the plain program and that with probes.
+// costOf compares what the page says that the tool cost with pairs of runs of the plain program and
+// that with probes.
 func (s *suite) costOf(name string, pairs int, job func(probed bool) lab.Job) ([]string, error) {
 	var plain, said, lo, hi, measured []float64
 	var parts [5][]float64
@@ -45,7 +47,9 @@ func (s *suite) costOf(name string, pairs int, job func(probed bool) lab.Job) ([
 		}
 		c, cpu := &page.Tool.Cost, float64(r.CPU)
 		said, lo, hi = append(said, float64(c.All)/cpu), append(lo, float64(c.Lo)/cpu), append(hi, float64(c.Hi)/cpu)
-		for i, ns := range []int64{c.Writer + c.Looks + c.Collector.Cost, c.Events.Cost + c.Changes.Cost + c.Timed.Cost + c.Counted.Cost, c.InPlace.Cost + c.Tests.Cost, c.Text, c.Probed} {
+		for i, ns := range []int64{c.Writer + c.Looks + c.Collector.Cost,
+			c.Events.Cost + c.Changes.Cost + c.Timed.Cost + c.Counted.Cost, c.InPlace.Cost + c.Tests.Cost, c.Text,
+			c.Probed} {
 			parts[i] = append(parts[i], float64(ns)/cpu)
 		}
 		measured = append(measured, 1-plain[len(plain)-1]/cpu)
@@ -54,7 +58,8 @@ func (s *suite) costOf(name string, pairs int, job func(probed bool) lab.Job) ([
 	if err != nil {
 		return nil, err
 	}
-	out, q := max(0, stats.Median(measured)), stats.Median(said) // a program that is faster with probes has its text in a better place
+	// a program that is faster with probes has its text in a better place
+	out, q := max(0, stats.Median(measured)), stats.Median(said)
 	verdict := ""
 	low, high := max(0, stats.Quantile(measured, 0.25)), max(0, stats.Quantile(measured, 0.75))
 	switch l, h := stats.Median(lo), stats.Median(hi); {
@@ -69,7 +74,8 @@ func (s *suite) costOf(name string, pairs int, job func(probed bool) lab.Job) ([
 	for i, p := range parts {
 		of[i] = fmt.Sprintf("%.1f", 100*stats.Median(p))
 	}
-	return []string{name, fmt.Sprintf("%.2f", stats.Median(plain)/1e9), percents(out, stats.Quantile(measured, 0.25), stats.Quantile(measured, 0.75)),
+	return []string{name, fmt.Sprintf("%.2f", stats.Median(plain)/1e9),
+		percents(out, stats.Quantile(measured, 0.25), stats.Quantile(measured, 0.75)),
 		percents(q, stats.Median(lo), stats.Median(hi)), strings.Join(of, ", "), verdict}, nil
 }
 
@@ -77,7 +83,8 @@ func percents(x, lo, hi float64) string {
 	return fmt.Sprintf("%.1f (%.1f to %.1f)", 100*x, 100*lo, 100*hi)
 }
 
-// costTable has a row for each program, and says of how many the interval that the page gives meets the quartiles of what was measured.
+// costTable has a row for each program, and says of how many the interval that the page gives meets
+// the quartiles of what was measured.
 func costTable(rows [][]string) bench.Table {
 	within := 0
 	for _, row := range rows {
@@ -86,5 +93,7 @@ func costTable(rows [][]string) bench.Table {
 		}
 	}
 	fmt.Printf("%d of %d intervals that the page gives meet the quartiles of what was measured\n", within, len(rows))
-	return bench.Table{Columns: []string{"the tool's part of the processor time", "plain, s", "pairs of runs, %: median (quartiles)", "the page says, % (between)", "writer and looks, probes, counters, text; time in text with probes", ""}, Rows: rows}
+	return bench.Table{Columns: []string{"the tool's part of the processor time", "plain, s",
+		"pairs of runs, %: median (quartiles)", "the page says, % (between)",
+		"writer and looks, probes, counters, text; time in text with probes", ""}, Rows: rows}
 }

@@ -16,7 +16,8 @@ import (
 	"qinst.dev/internal/lab"
 )
 
-// drawn is a benchmark of a module, as a program: its test binary, with a fixed number of iterations.
+// drawn is a benchmark of a module, as a program: its test binary, with a fixed number of
+// iterations.
 type drawn struct {
 	name          string // module, folder of the package, benchmark
 	plain, probed string
@@ -33,8 +34,9 @@ func (d *drawn) job(probed bool) lab.Job {
 	return lab.Job{Program: exe, Args: d.args, Dir: d.dir, Plain: !probed, Collect: true, Limit: time.Minute}
 }
 
-// draw builds benchmarks of n modules of a list, in an order that a seed gives: programs that nobody has looked at. A module that
-// cannot be had, or has no benchmark that runs, is said and left out.
+// draw builds benchmarks of n modules of a list, in an order that a seed gives: programs that
+// nobody has looked at. A module that cannot be had, or has no benchmark that runs, is said and
+// left out.
 func (s *suite) draw(list string, seed uint64, n int, each func(*drawn) error) error {
 	text, err := os.ReadFile(list)
 	if err != nil {
@@ -73,7 +75,8 @@ func (s *suite) drawOne(module string, chance *rand.Rand) (*drawn, error) {
 	chance.Shuffle(len(packages), func(i, j int) { packages[i], packages[j] = packages[j], packages[i] })
 	err = fmt.Errorf("no benchmark")
 	for _, p := range packages[:min(3, len(packages))] {
-		d := &drawn{name: module + strings.TrimPrefix(p, dir), plain: filepath.Join(dir, "plain.test"), probed: filepath.Join(dir, "probed.test"), dir: p}
+		d := &drawn{name: module + strings.TrimPrefix(p, dir), plain: filepath.Join(dir, "plain.test"),
+			probed: filepath.Join(dir, "probed.test"), dir: p}
 		if err = s.compileTest(d.plain, p); err != nil {
 			continue
 		}
@@ -106,7 +109,8 @@ func benchmarked(dir string) (packages []string, err error) {
 func (s *suite) compileTest(exe, dir string, wrapper ...string) error {
 	var out bytes.Buffer
 	r := lab.Runner{Stdout: &out, Stderr: &out}
-	if err := r.Go("test", lab.Variant{Dir: dir, Wrapper: wrapper, Flags: []string{"-mod=mod", "-c", "-o", exe}, Args: []string{"."}}); err != nil {
+	if err := r.Go("test", lab.Variant{Dir: dir, Wrapper: wrapper, Flags: []string{"-mod=mod", "-c", "-o", exe},
+		Args: []string{"."}}); err != nil {
 		return fmt.Errorf("%w: %s", err, lastLine(out.String()))
 	}
 	if _, err := os.Stat(exe); err != nil {
@@ -122,7 +126,8 @@ func lastLine(text string) string {
 
 var resultLine = regexp.MustCompile(`(?m)^(Benchmark\S+)\s+\d+\s+([0-9.]+) ns/op`)
 
-// choose draws one of the benchmarks, and finds how many iterations of it take 1.5 s of processor time.
+// choose draws one of the benchmarks, and finds how many iterations of it take 1.5 s of processor
+// time.
 func (s *suite) choose(d *drawn, chance *rand.Rand) error {
 	const long = 1.5e9 // ns
 	all, _, err := s.bench(d, ".", "1x")

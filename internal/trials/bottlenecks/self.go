@@ -20,8 +20,8 @@ const (
 	selfBar     = 0.2  // and are to be so close, or to have the other number inside their intervals
 )
 
-// selfTimes compares self times on the page with a profile by processor time of the same process. Both are taken
-// as shares of what is in procedures with probes, without the probes.
+// selfTimes compares self times on the page with a profile by processor time of the same process.
+// Both are taken as shares of what is in procedures with probes, without the probes.
 func (s *suite) selfTimes(b *built) ([]string, error) {
 	file := filepath.Join(s.Scratch, b.name, "self.sddf")
 	if err := fresh(file); err != nil {
@@ -137,8 +137,8 @@ func (c *comparison) innermost(s *profile.Sample) string {
 	return ""
 }
 
-// row sums up the comparison. A line agrees if the other number is close, or inside the interval as the other's own
-// scatter widens it: that of a number of samples.
+// row sums up the comparison. A line agrees if the other number is close, or inside the interval as
+// the other's own scatter widens it: that of a number of samples.
 func (c *comparison) row(program string) []string {
 	variation, large, agree, strict := 0.0, 0, 0, 0
 	own := 0.0 // variation that the samples' scatter alone makes
@@ -164,14 +164,17 @@ func (c *comparison) row(program string) []string {
 		strict += one(isClose)
 		agree += one(isClose || mine*l.low-1.96*sigma <= theirs && theirs <= mine*l.high+1.96*sigma)
 		if math.Abs(off) > math.Abs(far) {
-			far, worst = off, fmt.Sprintf("%s %.1f %% (%.1f to %.1f), %.1f", name[strings.LastIndexByte(name, '/')+1:], 100*mine, 100*mine*l.low, 100*mine*l.high, 100*theirs)
+			far, worst = off, fmt.Sprintf("%s %.1f %% (%.1f to %.1f), %.1f", name[strings.LastIndexByte(name, '/')+1:],
+				100*mine, 100*mine*l.low, 100*mine*l.high, 100*theirs)
 		}
 	}
 	return []string{program, fmt.Sprintf("%.0f", c.n), fmt.Sprintf("%.1f", 100*variation), fmt.Sprintf("%.1f", 100*own),
-		fmt.Sprintf("%d of %d", strict, large), fmt.Sprintf("%d of %d", agree, large), worst, fmt.Sprintf("%.1f, %.1f", 100*c.probes[0], 100*c.probes[1])}
+		fmt.Sprintf("%d of %d", strict, large), fmt.Sprintf("%d of %d", agree, large), worst,
+		fmt.Sprintf("%.1f, %.1f", 100*c.probes[0], 100*c.probes[1])}
 }
 
 // selfTable has a row for each program.
 func selfTable(rows [][]string) bench.Table {
-	return bench.Table{Columns: []string{"self times", "samples of pprof", "total variation, %", "by pprof's chance", "lines that agree", "with pprof's chance", "farthest line: page, pprof", "probes, %: page, pprof"}, Rows: rows}
+	return bench.Table{Columns: []string{"self times", "samples of pprof", "total variation, %", "by pprof's chance",
+		"lines that agree", "with pprof's chance", "farthest line: page, pprof", "probes, %: page, pprof"}, Rows: rows}
 }

@@ -8,7 +8,8 @@ import (
 
 // tableOfCases has a row for each case.
 func tableOfCases() bench.Table {
-	return bench.Table{Columns: []string{"field trials", "bottleneck", "place", "shown", "true", "", "in profile by processor", "in profile of waits"}}
+	return bench.Table{Columns: []string{"field trials", "bottleneck", "place", "shown", "true", "",
+		"in profile by processor", "in profile of waits"}}
 }
 
 // row is an outcome in the table.
@@ -46,7 +47,8 @@ func rank(n int) string {
 
 // summary counts the cases that came out right, by kind.
 func summary(all []outcome) bench.Table {
-	t := bench.Table{Columns: []string{"field trials by kind", "cases", "first or second", "number right", "in profile by processor", "in profile of waits"}}
+	t := bench.Table{Columns: []string{"field trials by kind", "cases", "first or second", "number right",
+		"in profile by processor", "in profile of waits"}}
 	for _, k := range kinds {
 		var cases, right, numbers, cpu, sync int
 		for i := range all {
@@ -58,7 +60,8 @@ func summary(all []outcome) bench.Table {
 				sync += one(o.sync == 1 || o.sync == 2)
 			}
 		}
-		row := []string{k.name, fmt.Sprint(cases), fmt.Sprint(right), fmt.Sprint(numbers), fmt.Sprint(cpu), fmt.Sprint(sync)}
+		row := []string{k.name, fmt.Sprint(cases), fmt.Sprint(right), fmt.Sprint(numbers), fmt.Sprint(cpu),
+			fmt.Sprint(sync)}
 		if k.subject == nil {
 			row = []string{k.name + ": no conclusion", fmt.Sprint(cases), fmt.Sprint(right), "", "", ""}
 		}

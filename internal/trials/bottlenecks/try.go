@@ -28,7 +28,8 @@ type outcome struct {
 // collects is the share from which on the page concludes that a program allocates much.
 const collects = 0.15
 
-// right reports whether a page leads to the truth, or away from it. A healthy program may allocate much, if that is so.
+// right reports whether a page leads to the truth, or away from it. A healthy program may allocate
+// much, if that is so.
 func (o *outcome) right() bool {
 	if o.k.subject == nil {
 		return o.first.ID == "" || o.first.ID == "garbage-collector" && o.gc > collects
@@ -36,7 +37,8 @@ func (o *outcome) right() bool {
 	return o.rank == 1 || o.rank == 2
 }
 
-// close reports whether the number is within 15 % of the truth, or the truth inside an interval that is not too wide.
+// close reports whether the number is within 15 % of the truth, or the truth inside an interval
+// that is not too wide.
 func (o *outcome) close() bool {
 	return within(o.shown, o.truth) || o.lo <= o.truth && o.truth <= o.hi && o.hi <= 1.5*o.lo
 }
@@ -48,7 +50,8 @@ func (s *suite) try(b *built, k kind, turn int) (o outcome, err error) {
 	const length = 1.5e9 // ns
 	o = outcome{p: b.program, k: k}
 	items := max(16, int(length/(k.wall*b.item)))
-	env := []string{fmt.Sprintf("TRIAL_HOLD=%.0f", k.hold*b.item/b.calls), fmt.Sprintf("TRIAL_WORDS=%.0f", k.garbage*b.item/b.calls/8)}
+	env := []string{fmt.Sprintf("TRIAL_HOLD=%.0f", k.hold*b.item/b.calls),
+		fmt.Sprintf("TRIAL_WORDS=%.0f", k.garbage*b.item/b.calls/8)}
 	file := filepath.Join(s.Scratch, b.name, fmt.Sprintf("%s.%d.sddf", k.name, turn))
 	if err := fresh(file); err != nil {
 		return o, err
@@ -133,8 +136,8 @@ func (s *suite) read(o *outcome, file string) error {
 	return nil
 }
 
-// top returns the place that pprof gives to the first of the named procedures, by its own time or, of what is
-// no part of the runtime, by all; 0 if it is not among the first twenty.
+// top returns the place that pprof gives to the first of the named procedures, by its own time or,
+// of what is no part of the runtime, by all; 0 if it is not among the first twenty.
 func (s *suite) top(names []string, all bool, profile string) (rank int, err error) {
 	args := []string{"tool", "pprof", "-top", "-nodecount=60"}
 	if all {
@@ -150,7 +153,8 @@ func (s *suite) top(names []string, all bool, profile string) (rank int, err err
 			continue
 		}
 		name := strings.Join(fields[5:], " ")
-		if all && (strings.HasPrefix(name, "runtime.") || strings.HasPrefix(name, "sync.") || strings.HasPrefix(name, "internal/")) {
+		if all && (strings.HasPrefix(name, "runtime.") || strings.HasPrefix(name, "sync.") ||
+			strings.HasPrefix(name, "internal/")) {
 			continue
 		}
 		if rank++; rank > 20 {

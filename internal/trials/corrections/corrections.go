@@ -1,5 +1,6 @@
-// Package corrections compares corrected times with plain runs: for each program, everything traced and at the default budget, it runs the plain program and
-// the one with probes by turns, as qinst correct -baseline does, and prints what is left of the plain time.
+// Package corrections compares corrected times with plain runs: for each program, everything traced
+// and at the default budget, it runs the plain program and the one with probes by turns, as qinst
+// correct -baseline does, and prints what is left of the plain time.
 package corrections
 
 import (
@@ -20,24 +21,30 @@ import (
 var programs = []string{
 	"perturb control", "perturb small", "perturb tree 600", "perturb pipeline", "perturb pingpong", "perturb lock",
 	"perturb wait", "perturb condition", "perturb closed", "perturb receiver",
-	"perturb barrier 2 1000 200000 500", "perturb barrier 4 1000 200000 500", "perturb barrier 8 500 200000 500", "perturb barrier 16 250 200000 500",
-	"perturb transposed 2 1000 4000", "perturb transposed 4 1000 4000", "perturb transposed 8 500 4000", "perturb transposed 4 2000 4000 1", "perturb transposed 8 2000 4000 1",
+	"perturb barrier 2 1000 200000 500", "perturb barrier 4 1000 200000 500", "perturb barrier 8 500 200000 500",
+	"perturb barrier 16 250 200000 500",
+	"perturb transposed 2 1000 4000", "perturb transposed 4 1000 4000", "perturb transposed 8 500 4000",
+	"perturb transposed 4 2000 4000 1", "perturb transposed 8 2000 4000 1",
 	"perturb server",
-	"convoy -n 2 -unit 4ms", "fig4", "imbalance", "logging -unit 4ms", "pipeline -unit 5ms", "plateau", "quicksort", "sorter", "workers",
+	"convoy -n 2 -unit 4ms", "fig4", "imbalance", "logging -unit 4ms", "pipeline -unit 5ms", "plateau", "quicksort",
+	"sorter", "workers",
 	"goldmark 500", "toml 400", "zstd 1000", "interp 4000",
 }
 
 const everything = "budget=off,limit=0"
 
-// settings are what programs are run with, those whose names begin with one of some words, if there are any. With second prices follow from another run at the
-// default budget, which is for programs that probes make much slower.
+// settings are what programs are run with, those whose names begin with one of some words, if there
+// are any. With second prices follow from another run at the default budget, which is for programs
+// that probes make much slower.
 var settings = []struct {
 	name, value string
 	of          []string
 	second      bool
 }{
 	{"everything traced", everything, nil, false},
-	{"everything traced, with a second run", everything, []string{"perturb small", "perturb wait", "perturb condition", "perturb transposed", "goldmark", "toml", "zstd", "interp"}, true},
+	{"everything traced, with a second run", everything,
+		[]string{"perturb small", "perturb wait", "perturb condition", "perturb transposed", "goldmark", "toml", "zstd",
+			"interp"}, true},
 	{"default budget", "", nil, false},
 	{"events take 15 ns more", everything + ",extra=15ns", []string{"perturb barrier"}, false},
 	{"events take 45 ns more", everything + ",extra=45ns", []string{"perturb barrier"}, false},
@@ -50,7 +57,8 @@ var folders = []struct {
 	names []string
 }{
 	{"perturb", []string{"perturb"}},
-	{"workloads", []string{"convoy", "fig4", "imbalance", "logging", "pipeline", "plateau", "quicksort", "sorter", "workers"}},
+	{"workloads", []string{"convoy", "fig4", "imbalance", "logging", "pipeline", "plateau", "quicksort", "sorter",
+		"workers"}},
 	{"instructions", []string{"goldmark", "toml", "zstd", "interp"}},
 }
 
@@ -84,7 +92,10 @@ func Run(e *bench.Env, args []string) error {
 func (t *trial) build(only []string) error {
 	for _, f := range folders {
 		for _, name := range f.names {
-			if !slices.ContainsFunc(programs, func(p string) bool { return strings.Fields(p)[0] == name && begins(p, only) }) {
+			if !slices.ContainsFunc(programs, func(p string) bool {
+				return strings.Fields(p)[0] == name &&
+					begins(p, only)
+			}) {
 				continue
 			}
 			pkg := "./" + name
@@ -105,7 +116,8 @@ func (t *trial) run(only, with []string) error {
 		if !begins(s.name, with) {
 			continue
 		}
-		table := bench.Table{Columns: []string{s.name, "plain, s", "spread, %", "measured, times", "left, %", "lowest and highest", "between", "closer", ""}}
+		table := bench.Table{Columns: []string{s.name, "plain, s", "spread, %", "measured, times", "left, %",
+			"lowest and highest", "between", "closer", ""}}
 		for _, p := range programs {
 			if !begins(p, s.of) || !begins(p, only) {
 				continue
@@ -136,7 +148,8 @@ func begins(program string, words []string) bool {
 	return len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(program, w) })
 }
 
-// askTwice is ask with prices from a second run, of which there is another one for every two of the program.
+// askTwice is ask with prices from a second run, of which there is another one for every two of the
+// program.
 func (t *trial) askTwice(program, settings string) (all correct.Result, err error) {
 	const each = 2 // runs, as qinst correct wants at least
 	var plain []int64
@@ -159,19 +172,22 @@ func (t *trial) askTwice(program, settings string) (all correct.Result, err erro
 	return all, nil
 }
 
-// ask runs a program both ways by turns, and returns what the tool says of it. Prices follow from another trace, if that has a name.
+// ask runs a program both ways by turns, and returns what the tool says of it. Prices follow from
+// another trace, if that has a name.
 func (t *trial) ask(program, settings string, n int, second string) (r correct.Result, err error) {
 	words := strings.Fields(program)
 	exe := t.bin + "/" + words[0]
 	plain := strings.Join(append([]string{exe + ".plain"}, words[1:]...), " ")
-	text, err := t.Tool(settings, append([]string{"correct", "-json", "-density", second, "-n", fmt.Sprint(n), "-baseline", plain, "--", exe}, words[1:]...)...)
+	text, err := t.Tool(settings, append([]string{"correct", "-json", "-density", second, "-n", fmt.Sprint(n),
+		"-baseline", plain, "--", exe}, words[1:]...)...)
 	if err != nil {
 		return r, err
 	}
 	return r, json.Unmarshal(text, &r)
 }
 
-// row is a program's: how long it is, how much longer with probes, and what is left of that after the correction.
+// row is a program's: how long it is, how much longer with probes, and what is left of that after
+// the correction.
 func row(program string, r correct.Result) []string {
 	t := float64(r.Actual)
 	off := func(ns int64) float64 { return 100 * (float64(ns)/t - 1) }
@@ -187,12 +203,14 @@ func row(program string, r correct.Result) []string {
 	if bar := bar(times); off(model) > bar || off(model) < -bar {
 		verdict = fmt.Sprintf("NOT within %.0f %%", bar)
 	}
-	return []string{program, fmt.Sprintf("%.2f", t/1e9), fmt.Sprintf("%.1f", off(r.ActualHi)-off(r.ActualLo)), fmt.Sprintf("%.2f", times),
+	return []string{program, fmt.Sprintf("%.2f", t/1e9), fmt.Sprintf("%.1f", off(r.ActualHi)-off(r.ActualLo)),
+		fmt.Sprintf("%.2f", times),
 		fmt.Sprintf("%+.1f", off(model)), fmt.Sprintf("%+.1f to %+.1f", off(left[0]), off(left[n-1])),
 		fmt.Sprintf("%d of %d", between, n), fmt.Sprintf("%d of %d", r.Closer(), n), verdict}
 }
 
-// bar is how far off a correction may be, in per cent, of a run that takes so many times as long as the plain one.
+// bar is how far off a correction may be, in per cent, of a run that takes so many times as long as
+// the plain one.
 func bar(times float64) float64 {
 	switch {
 	case times <= 2:

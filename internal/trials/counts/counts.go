@@ -24,7 +24,8 @@ import (
 )
 
 // usual are the packages that are taken if none is named.
-var usual = []string{"github.com/BurntSushi/toml", "github.com/yuin/goldmark", "sort", "strconv", "text/template", "encoding/json",
+var usual = []string{"github.com/BurntSushi/toml", "github.com/yuin/goldmark", "sort", "strconv", "text/template",
+	"encoding/json",
 	"regexp/syntax", "go/parser", "html/template", "container/list", "encoding/csv", "text/tabwriter"}
 
 // Run is the trial.
@@ -71,7 +72,8 @@ func compare(e *bench.Env, dir, pkg string) (bool, error) {
 	var runs [4]map[string][]block
 	for i := range runs {
 		file := filepath.Join(tmp, fmt.Sprint("cover", i))
-		if err := goTest(e.Ctx, dir, nil, "-covermode=atomic", "-coverpkg="+pkg, "-coverprofile="+file, pkg); err != nil {
+		if err := goTest(e.Ctx, dir, nil, "-covermode=atomic", "-coverpkg="+pkg, "-coverprofile="+file,
+			pkg); err != nil {
 			return false, err
 		}
 		if runs[i], err = readProfile(file); err != nil {
@@ -87,7 +89,8 @@ func compare(e *bench.Env, dir, pkg string) (bool, error) {
 		return false, err
 	}
 	if len(files) != 1 {
-		return false, fmt.Errorf("found %d traces, expected one: the package must have tests that start no process", len(files))
+		return false, fmt.Errorf("found %d traces, expected one: the package must have tests that start no process",
+			len(files))
 	}
 	t, err := trace.Open(files[0])
 	if err != nil {
@@ -117,7 +120,8 @@ func readProfile(name string) (map[string][]block, error) {
 	for _, p := range profiles {
 		base := filepath.Base(p.FileName)
 		for _, b := range p.Blocks {
-			blocks[base] = append(blocks[base], block{pos{b.StartLine, b.StartCol}, pos{b.EndLine, b.EndCol}, uint64(b.Count)})
+			blocks[base] = append(blocks[base], block{pos{b.StartLine, b.StartCol}, pos{b.EndLine, b.EndCol},
+				uint64(b.Count)})
 		}
 	}
 	return blocks, nil
@@ -138,7 +142,8 @@ func report(pkg string, t *trace.Trace, runs [4]map[string][]block) (bool, error
 	counted := map[key][]uint64{}
 	for i := range t.Points {
 		p := &t.Points[i]
-		if p.Package != pkg || strings.HasSuffix(p.File, "_test.go") || p.Flags&spec.FlagDerived != 0 || p.Kind != spec.PointProc && p.Kind != spec.PointCall {
+		if p.Package != pkg || strings.HasSuffix(p.File, "_test.go") || p.Flags&spec.FlagDerived != 0 ||
+			p.Kind != spec.PointProc && p.Kind != spec.PointCall {
 			continue
 		}
 		k := key{p.File, p.Kind, p.Line}
@@ -239,7 +244,8 @@ func expect(name string) (*expected, error) {
 			case *ast.ExprStmt, *ast.AssignStmt, *ast.ReturnStmt:
 				walk(m, true)
 				return false
-			case *ast.IfStmt, *ast.ForStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.RangeStmt, *ast.SelectStmt, *ast.BlockStmt,
+			case *ast.IfStmt, *ast.ForStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.RangeStmt, *ast.SelectStmt,
+				*ast.BlockStmt,
 				*ast.CaseClause, *ast.CommClause:
 				walk(heads(m, walk), false)
 				return false

@@ -1,5 +1,6 @@
-// Package delays measures from outside how long delays are: it runs a program with delays of some length and of 0 by turns, and prints by how much
-// longer it took for each hit, in time that passed and in time of processors. It does so alone, and beside busy processes.
+// Package delays measures from outside how long delays are: it runs a program with delays of some
+// length and of 0 by turns, and prints by how much longer it took for each hit, in time that passed
+// and in time of processors. It does so alone, and beside busy processes.
 package delays
 
 import (
@@ -15,7 +16,8 @@ import (
 )
 
 // points are the kinds of the program, and the rule that names what each reaches.
-var points = []struct{ kind, rule string }{{"calls", "main.called"}, {"turns", "loop:range uint64(n)"}, {"loop", "loop:range uint64(n)"}, {"lock", "hold:main.mu"}}
+var points = []struct{ kind, rule string }{{"calls", "main.called"}, {"turns", "loop:range uint64(n)"},
+	{"loop", "loop:range uint64(n)"}, {"lock", "hold:main.mu"}}
 
 var lengths = []time.Duration{200, 500, 1000, 2000, 5000, 10_000, 50_000, 1_000_000}
 
@@ -74,7 +76,8 @@ func (t *trial) beside(busy int) error {
 	if busy > 0 {
 		beside = fmt.Sprintf("%d busy processes beside", busy)
 	}
-	table := bench.Table{Columns: []string{beside, "delay", "hits", "goroutines", "passed, each", "of processors, each", "spread", ""}}
+	table := bench.Table{Columns: []string{beside, "delay", "hits", "goroutines", "passed, each", "of processors, each",
+		"spread", ""}}
 	for _, p := range points {
 		if len(t.only) > 0 && !slices.Contains(t.only, p.kind) {
 			continue
@@ -104,32 +107,36 @@ func (t *trial) measure(table *bench.Table, kind, rule string, d time.Duration, 
 	hits := int(together / d)
 	job := func(d time.Duration) lab.Job {
 		// Samplers use processors, too.
-		return lab.Job{Program: t.program, Args: []string{kind, fmt.Sprint(hits), fmt.Sprint(workers)}, Collect: true, Settings: fmt.Sprintf("mode=count,sample=off,%s=+%dns", rule, d)}
+		return lab.Job{Program: t.program, Args: []string{kind, fmt.Sprint(hits), fmt.Sprint(workers)}, Collect: true,
+			Settings: fmt.Sprintf("mode=count,sample=off,%s=+%dns", rule, d)}
 	}
 	var passed, used []float64
 	var with lab.Result
-	err := t.Turns(t.n, []lab.Case{{Name: "with", Job: job(d)}, {Name: "without", Job: job(0)}}, func(r lab.Result) error {
-		if said := string(r.Stdout) + string(r.Stderr); strings.Contains(said, "qinst") { // a rule that names nothing
-			return fmt.Errorf("%s: %s", kind, said)
-		}
-		if r.Case == "with" {
-			with = r
+	err := t.Turns(t.n, []lab.Case{{Name: "with", Job: job(d)}, {Name: "without", Job: job(0)}},
+		func(r lab.Result) error {
+			if said := string(r.Stdout) + string(r.Stderr); strings.Contains(said, "qinst") { // a rule that names nothing
+				return fmt.Errorf("%s: %s", kind, said)
+			}
+			if r.Case == "with" {
+				with = r
+				return nil
+			}
+			passed = append(passed, float64(with.Wall-r.Wall)/float64(hits)*float64(workers))
+			used = append(used, float64(with.CPU-r.CPU)/float64(hits))
 			return nil
-		}
-		passed = append(passed, float64(with.Wall-r.Wall)/float64(hits)*float64(workers))
-		used = append(used, float64(with.CPU-r.CPU)/float64(hits))
-		return nil
-	})
+		})
 	if err != nil {
 		return err
 	}
 	slices.Sort(used)
-	each := min(stats.Median(passed), stats.Median(used)) // the time that passed has what others took, and that of processors has the tool's threads
+	// the time that passed has what others took, and that of processors has the tool's threads
+	each := min(stats.Median(passed), stats.Median(used))
 	verdict, off := "", each-float64(d)
 	if d >= long && (off > bar*float64(d) || off < -bar*float64(d)) || d < long && (off > barShort || off < -barShort) {
 		verdict = "NOT within 2 % or 20 ns"
 	}
 	ns := func(v float64) string { return fmt.Sprintf("%.0f ns", v) }
-	table.Add([]string{kind, d.String(), fmt.Sprint(hits), fmt.Sprint(workers), ns(stats.Median(passed)), ns(stats.Median(used)), ns(used[0]) + " to " + ns(used[t.n-1]), verdict})
+	table.Add([]string{kind, d.String(), fmt.Sprint(hits), fmt.Sprint(workers), ns(stats.Median(passed)),
+		ns(stats.Median(used)), ns(used[0]) + " to " + ns(used[t.n-1]), verdict})
 	return nil
 }

@@ -101,7 +101,8 @@ func (t *trial) valgrind(p program, s *setting, n int) (count int64, err error) 
 // recorder's threads do their work: one processor, no garbage collection, valgrind's fair turns.
 func (t *trial) valgrindOnce(p program, s *setting, n int) (count int64, err error) {
 	j := t.job(p, s, n)
-	j.Args = append([]string{"--tool=cachegrind", "--cache-sim=no", "--fair-sched=yes", "--cachegrind-out-file=/dev/null", j.Program}, j.Args...)
+	j.Args = append([]string{"--tool=cachegrind", "--cache-sim=no", "--fair-sched=yes",
+		"--cachegrind-out-file=/dev/null", j.Program}, j.Args...)
 	j.Program = "valgrind"
 	j.Env = []string{"GOMAXPROCS=1", "GOGC=off"}
 	err = t.Turns(1, []lab.Case{{Name: p.name, Job: j}}, func(r lab.Result) error {
@@ -129,7 +130,8 @@ func refsOf(said []byte) (int64, error) {
 
 // job is a run of a program with a setting.
 func (t *trial) job(p program, s *setting, n int) lab.Job {
-	j := lab.Job{Program: filepath.Join(t.plain, p.name), Args: []string{strconv.Itoa(n)}, Plain: s == nil, Collect: true}
+	j := lab.Job{Program: filepath.Join(t.plain, p.name), Args: []string{strconv.Itoa(n)}, Plain: s == nil,
+		Collect: true}
 	if s != nil {
 		j.Program, j.Settings, j.NoTrace = filepath.Join(t.probed, p.name), s.qinst, !s.traces
 	}

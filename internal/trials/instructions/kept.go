@@ -27,8 +27,10 @@ func compare(name string, t bench.Table) error {
 	if i < 0 || !slices.Equal(k.Tables[i].Columns, t.Columns) {
 		return fmt.Errorf("%s: found no table with the columns %q", name, t.Columns)
 	}
-	if v := regexp.MustCompile(`Go (\S+?)[,;]?( |$)`).FindStringSubmatch(k.Machine); v == nil || "go"+v[1] != runtime.Version() {
-		fmt.Printf("%s was measured on %s, this is %s: other versions compile other code, so counts may differ\n", name, k.Machine, runtime.Version())
+	if v := regexp.MustCompile(`Go (\S+?)[,;]?( |$)`).FindStringSubmatch(k.Machine); v == nil ||
+		"go"+v[1] != runtime.Version() {
+		fmt.Printf("%s was measured on %s, this is %s: other versions compile other code, so counts may differ\n", name,
+			k.Machine, runtime.Version())
 	}
 	risen, most := risen(k.Tables[i], t)
 	fmt.Printf("the largest difference from %s is %.1f points\n", name, most)
@@ -42,7 +44,8 @@ func compare(name string, t bench.Table) error {
 	return nil
 }
 
-// risen says which costs are higher than before, and how large the largest difference is, up or down.
+// risen says which costs are higher than before, and how large the largest difference is, up or
+// down.
 func risen(before, now bench.Table) (list []string, most float64) {
 	for _, row := range now.Rows {
 		i := slices.IndexFunc(before.Rows, func(r []string) bool { return r[0] == row[0] })

@@ -15,7 +15,8 @@ import (
 
 // sizes measures machine code and compile times.
 func (t *trial) sizes(set []program) (bench.Table, error) {
-	table := bench.Table{Columns: []string{"code and compiling", "packages, KiB", "with probes", "whole, KiB", "with probes", "compiling, s", "with probes"}}
+	table := bench.Table{Columns: []string{"code and compiling", "packages, KiB", "with probes", "whole, KiB",
+		"with probes", "compiling, s", "with probes"}}
 	for _, p := range set {
 		fmt.Fprintln(os.Stderr, "compiling", p.name)
 		row, err := t.sizeRow(p)
@@ -78,8 +79,8 @@ func text(program, packages string) (of, whole uint64, err error) {
 
 // compiling returns the processor time in which a program's instrumented packages are compiled, and
 // nothing else: the least of three. A flag without effect, for which the number is new each time,
-// keeps the go command from taking just these packages from its cache. What it needs where it finds all
-// of them there is subtracted.
+// keeps the go command from taking just these packages from its cache. What it needs where it finds
+// all of them there is subtracted.
 func (t *trial) compiling(p program, wrapper []string) (time.Duration, error) {
 	pattern := p.include
 	if pattern == "main" {

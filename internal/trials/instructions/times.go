@@ -31,7 +31,8 @@ func (t *trial) times(set []program, turns int) (bench.Table, error) {
 		plain := took["plain"]
 		row := []string{p.what, fmt.Sprintf("%.0f; %.0f", ms(slices.Min(plain)), ms(stats.Median(plain)))}
 		for _, name := range slices.Concat([]string{again}, names(timed)) {
-			row = append(row, fmt.Sprintf("%+.0f; %+.0f", over(slices.Min(took[name]), slices.Min(plain)), over(stats.Median(took[name]), stats.Median(plain))))
+			row = append(row, fmt.Sprintf("%+.0f; %+.0f", over(slices.Min(took[name]), slices.Min(plain)),
+				over(stats.Median(took[name]), stats.Median(plain))))
 		}
 		table.Rows = append(table.Rows, row)
 	}

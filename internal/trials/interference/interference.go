@@ -1,12 +1,15 @@
 //go:build linux
 
-// Package interference runs one program on machines that interfere: alone, with a quota of a fifth of a processor, beside a
-// competitor on each processor, stopped for half a second, and with locks whose holders are preempted. For each it prints
-// what the profile says beside what the system gave the process, each procedure's time beside that of the run alone, and how much of the
-// time without a processor has the right reason: where the system tells of switches (os=on), and where it does not.
+// Package interference runs one program on machines that interfere: alone, with a quota of a fifth
+// of a processor, beside a competitor on each processor, stopped for half a second, and with locks
+// whose holders are preempted. For each it prints what the profile says beside what the system gave
+// the process, each procedure's time beside that of the run alone, and how much of the time without
+// a processor has the right reason: where the system tells of switches (os=on), and where it does
+// not.
 //
-// With -quotas it makes that many runs instead, each with a quota of its own from its start, beside the competitors, and prints how the busy
-// time of their profiles compares with what the system counted.
+// With -quotas it makes that many runs instead, each with a quota of its own from its start, beside
+// the competitors, and prints how the busy time of their profiles compares with what the system
+// counted.
 package interference
 
 import (
@@ -52,7 +55,8 @@ func Run(e *bench.Env, args []string) (err error) {
 
 // measure runs the program under all conditions.
 func (t *trial) measure(turns int) (bench.Table, error) {
-	table := bench.Table{Columns: []string{"machine", "os", "busy / used", "heavy / alone", "light / alone", "off-CPU", "right reason", "advice first"}}
+	table := bench.Table{Columns: []string{"machine", "os", "busy / used", "heavy / alone", "light / alone", "off-CPU",
+		"right reason", "advice first"}}
 	alone := map[string]outcome{}
 	for _, c := range conditions {
 		for _, asked := range []string{"on", "off"} {
@@ -79,8 +83,10 @@ func (t *trial) measure(turns int) (bench.Table, error) {
 func median(all []outcome) (m outcome) {
 	m = all[0]
 	for _, f := range []func(*outcome) *float64{
-		func(o *outcome) *float64 { return &o.busy }, func(o *outcome) *float64 { return &o.used }, func(o *outcome) *float64 { return &o.heavy },
-		func(o *outcome) *float64 { return &o.light }, func(o *outcome) *float64 { return &o.off }, func(o *outcome) *float64 { return &o.right }} {
+		func(o *outcome) *float64 { return &o.busy }, func(o *outcome) *float64 { return &o.used },
+		func(o *outcome) *float64 { return &o.heavy },
+		func(o *outcome) *float64 { return &o.light }, func(o *outcome) *float64 { return &o.off },
+		func(o *outcome) *float64 { return &o.right }} {
 		var list []float64
 		for i := range all {
 			list = append(list, *f(&all[i]))

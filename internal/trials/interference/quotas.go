@@ -16,12 +16,13 @@ import (
 	"qinst.dev/internal/trials/bench"
 )
 
-// What a profile may say is busy, as a part of what the system counted. The rest of that is the scheduler's own: it looks for work, and starts
-// and ends threads.
+// What a profile may say is busy, as a part of what the system counted. The rest of that is the
+// scheduler's own: it looks for work, and starts and ends threads.
 const leastBusy, mostBusy = 0.95, 1.03
 
-// underQuotas makes runs of different lengths beside competitors, each in a control group with another quota from its start on, and tells how
-// many profiles have a busy time that the system's own account allows.
+// underQuotas makes runs of different lengths beside competitors, each in a control group with
+// another quota from its start on, and tells how many profiles have a busy time that the system's
+// own account allows.
 func (t *trial) underQuotas(runs int) (bench.Table, error) {
 	table := bench.Table{Columns: []string{"os, with quotas", "runs", "within 0.95 to 1.03", "least", "median", "most"}}
 	end, err := t.Compete(runtime.NumCPU())
@@ -33,13 +34,15 @@ func (t *trial) underQuotas(runs int) (bench.Table, error) {
 	for i := range runs {
 		asked := []string{"on", "on", "on", "off"}[i%4]
 		percent, rounds, workers := 10+rand.IntN(81), 100+rand.IntN(900), 1+rand.IntN(4)
-		o, err := t.underQuota(percent, asked, t.program, "-rounds", strconv.Itoa(rounds/workers), "-workers", strconv.Itoa(workers))
+		o, err := t.underQuota(percent, asked, t.program, "-rounds", strconv.Itoa(rounds/workers), "-workers",
+			strconv.Itoa(workers))
 		if err != nil {
 			return table, err
 		}
 		ratio := o.busy / o.used
 		if ratio < leastBusy || ratio > mostBusy {
-			fmt.Printf("os=%s: quota of %d %%, %d rounds by %d: busy %.3f of what was used\n", asked, percent, rounds, workers, ratio)
+			fmt.Printf("os=%s: quota of %d %%, %d rounds by %d: busy %.3f of what was used\n", asked, percent, rounds,
+				workers, ratio)
 		}
 		ratios[asked] = append(ratios[asked], ratio)
 	}
@@ -52,7 +55,8 @@ func (t *trial) underQuotas(runs int) (bench.Table, error) {
 		}
 		if len(list) > 0 {
 			table.Rows = append(table.Rows, []string{asked, strconv.Itoa(len(list)), strconv.Itoa(within),
-				fmt.Sprintf("%.3f", slices.Min(list)), fmt.Sprintf("%.3f", stats.Median(list)), fmt.Sprintf("%.3f", slices.Max(list))})
+				fmt.Sprintf("%.3f", slices.Min(list)), fmt.Sprintf("%.3f", stats.Median(list)),
+				fmt.Sprintf("%.3f", slices.Max(list))})
 		}
 	}
 	return table, nil

@@ -24,7 +24,8 @@ type condition struct {
 	name   string
 	args   []string
 	during func(t *trial, pid int) (end func(), err error)
-	reason func(*profile.Off) int64 // the part of the time without a processor that has the right reason; nil: there should be none
+	// the part of the time without a processor that has the right reason; nil: there should be none
+	reason func(*profile.Off) int64
 }
 
 var locks = []string{"-workers", "4", "-locked", "-rounds", "400"}
@@ -35,7 +36,8 @@ var conditions = []condition{
 	{name: "competitors", during: compete, reason: func(o *profile.Off) int64 { return o.Preempted }},
 	{name: "stopped 500 ms", during: pause, reason: func(o *profile.Off) int64 { return o.Stopped }},
 	{name: "alone, locked", args: locks},
-	{name: "competitors, locked", args: locks, during: compete, reason: func(o *profile.Off) int64 { return o.Preempted }},
+	{name: "competitors, locked", args: locks, during: compete,
+		reason: func(o *profile.Off) int64 { return o.Preempted }},
 }
 
 // outcome is what a profile says of a run, in ns.
@@ -52,7 +54,8 @@ func (o *outcome) row(c condition, asked string, alone outcome) []string {
 	if o.told && c.reason != nil && o.off > 0 {
 		right = fmt.Sprintf("%.1f %%", 100*o.right/o.off)
 	}
-	return []string{c.name, asked, fmt.Sprintf("%.3f", o.busy/o.used), fmt.Sprintf("%.3f", o.heavy/alone.heavy), fmt.Sprintf("%.3f", o.light/alone.light),
+	return []string{c.name, asked, fmt.Sprintf("%.3f", o.busy/o.used), fmt.Sprintf("%.3f", o.heavy/alone.heavy),
+		fmt.Sprintf("%.3f", o.light/alone.light),
 		time.Duration(o.off).Round(10 * time.Microsecond).String(), right, cmp.Or(o.first, "nothing")}
 }
 
@@ -98,7 +101,8 @@ func (t *trial) run(c condition, cmd *exec.Cmd, asked string) (o outcome, err er
 }
 
 func read(t *trace.Trace, p *profile.Profile, c condition) (o outcome) {
-	o = outcome{busy: float64(p.Busy + p.Spin), used: float64(p.CPU.User + p.CPU.System - p.CPU.Beside), off: float64(p.OffCPU), told: t.Switches()}
+	o = outcome{busy: float64(p.Busy + p.Spin), used: float64(p.CPU.User + p.CPU.System - p.CPU.Beside),
+		off: float64(p.OffCPU), told: t.Switches()}
 	if p.Off != nil {
 		o.off += float64(p.Off.All())
 		if c.reason != nil {
@@ -132,7 +136,8 @@ func quota(_ *trial, pid int) (func(), error) {
 	return func() { _ = os.Remove(dir) }, err
 }
 
-// newGroup makes a control group whose processes have a quota, in per cent of a processor, and returns its folder.
+// newGroup makes a control group whose processes have a quota, in per cent of a processor, and
+// returns its folder.
 func newGroup(percent, id int) (dir string, err error) {
 	us := percent * 1000 // of 100,000
 	var errs []error

@@ -101,7 +101,8 @@ func goStates(r io.Reader) (map[uint64][]string, error) {
 }
 
 // ourStates reads the states from a trace, in the terms of Go's tracer: losing the processor in a
-// system call is no change of state, nor is what the operating system does with a thread, and a coroutine that is switched to is runnable for no time.
+// system call is no change of state, nor is what the operating system does with a thread, and a
+// coroutine that is switched to is runnable for no time.
 func ourStates(t *trace.Trace) (map[uint64][]string, error) {
 	states := map[uint64][]string{}
 	name := func(s trace.State) string {

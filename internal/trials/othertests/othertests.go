@@ -1,5 +1,5 @@
-// Package othertests runs the tests of packages from elsewhere, once plain and once instrumented, and
-// compares the outcome of every test and every line number it printed.
+// Package othertests runs the tests of packages from elsewhere, once plain and once instrumented,
+// and compares the outcome of every test and every line number it printed.
 package othertests
 
 import (
@@ -35,8 +35,9 @@ type group struct {
 	flags    []string // of go test
 }
 
-// reaching are libraries that reach into the runtime: for goroutines' numbers and labels, for its hash, its scheduler's random
-// numbers or its threads, past the linker or with code that they make or change.
+// reaching are libraries that reach into the runtime: for goroutines' numbers and labels, for its
+// hash, its scheduler's random numbers or its threads, past the linker or with code that they make
+// or change.
 const reaching = "github.com/petermattis/goid,github.com/timandy/routine/...,github.com/outrigdev/goid,github.com/jtolds/gls," +
 	"github.com/bytedance/gopkg/util/gopool,github.com/bytedance/gopkg/lang/fastrand,github.com/undefinedlabs/go-mpatch," +
 	"github.com/ebitengine/purego,github.com/felixge/fgprof,go.uber.org/goleak,github.com/grafana/pyroscope-go/godeltaprof," +
@@ -44,21 +45,29 @@ const reaching = "github.com/petermattis/goid,github.com/timandy/routine/...,git
 	"github.com/json-iterator/go,github.com/dgraph-io/ristretto/v2/z"
 
 var groups = []group{
-	{name: "toml", packages: []string{"github.com/BurntSushi/toml/..."}, include: "github.com/BurntSushi/toml/...", quick: true},
-	{name: "goldmark", packages: []string{"github.com/yuin/goldmark/..."}, include: "github.com/yuin/goldmark/...", quick: true},
+	{name: "toml", packages: []string{"github.com/BurntSushi/toml/..."}, include: "github.com/BurntSushi/toml/...",
+		quick: true},
+	{name: "goldmark", packages: []string{"github.com/yuin/goldmark/..."}, include: "github.com/yuin/goldmark/...",
+		quick: true},
 	{name: "bbolt", packages: []string{"go.etcd.io/bbolt/..."}, include: "go.etcd.io/bbolt/..."},
-	{name: "compress", packages: []string{"github.com/klauspost/compress/..."}, include: "github.com/klauspost/compress/..."},
+	{name: "compress", packages: []string{"github.com/klauspost/compress/..."},
+		include: "github.com/klauspost/compress/..."},
 	{name: "ssa", packages: []string{"golang.org/x/tools/go/ssa/..."}, include: "golang.org/x/tools/go/..."},
-	{name: "std", packages: []string{"sort", "strings", "bytes", "strconv", "encoding/json", "text/template", "context"},
+	{name: "std", packages: []string{"sort", "strings", "bytes", "strconv", "encoding/json", "text/template",
+		"context"},
 		include: "sort,strings,bytes,strconv,encoding/json,text/template,context"},
-	{name: "std-more", packages: []string{"sync", "context", "time", "io", "bufio", "os/exec", "go/types", "go/parser", "regexp", "math/big",
-		"compress/bzip2", "compress/flate", "compress/gzip", "compress/lzw", "compress/zlib", "database/sql", "log/slog"},
+	{name: "std-more", packages: []string{"sync", "context", "time", "io", "bufio", "os/exec", "go/types", "go/parser",
+		"regexp", "math/big",
+		"compress/bzip2", "compress/flate", "compress/gzip", "compress/lzw", "compress/zlib", "database/sql",
+		"log/slog"},
 		include: "sync,context,time,io,bufio,os/exec,go/types,go/parser,regexp,math/big,compress/...,database/sql,log/slog"},
 	{name: "std-quick", packages: []string{"sort", "strconv", "context"}, include: "sort,strconv,context", quick: true},
 	{name: "net-http", packages: []string{"net/http"}, include: "net/http"},
 	{name: "reach", packages: strings.Split(reaching, ","), include: reaching, dir: "reach"},
-	{name: "reach-json", packages: []string{"github.com/goccy/go-json"}, include: "github.com/goccy/go-json/...", dir: "reach"},
-	{name: "reach-jit", packages: []string{"github.com/tetratelabs/wazero"}, include: "github.com/tetratelabs/wazero/...", dir: "reach"},
+	{name: "reach-json", packages: []string{"github.com/goccy/go-json"}, include: "github.com/goccy/go-json/...",
+		dir: "reach"},
+	{name: "reach-jit", packages: []string{"github.com/tetratelabs/wazero"},
+		include: "github.com/tetratelabs/wazero/...", dir: "reach"},
 	{name: "reach-patch", packages: []string{"github.com/agiledragon/gomonkey/v2/test"},
 		include: "github.com/agiledragon/gomonkey/v2/...", dir: "reach", flags: []string{"-gcflags=all=-l"}},
 }
@@ -118,7 +127,8 @@ func compare(e *bench.Env, dir string, g group) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	names := slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(plain)), maps.Keys(probed)))))
+	names := slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(plain)),
+		maps.Keys(probed)))))
 	count := map[string]int{}
 	for _, p := range plain {
 		count[p.action]++
@@ -129,12 +139,14 @@ func compare(e *bench.Env, dir string, g group) (bool, error) {
 		return false, err
 	}
 	fmt.Printf("%-10s %5d tests: %d pass, %d fail, %d skip; %d differ; %d traces, %d events; %.0fs plain, %.0fs instrumented\n",
-		g.name, len(names), count["pass"], count["fail"], count["skip"], differ, files, events, took.Seconds(), time.Since(start).Seconds())
+		g.name, len(names), count["pass"], count["fail"], count["skip"], differ, files, events, took.Seconds(),
+		time.Since(start).Seconds())
 	return differ == 0, nil
 }
 
 // differences prints what differs but by chance, and returns of how many tests and packages.
-func differences(ctx context.Context, dir string, g group, names []string, plain, probed map[string]result) (differ int) {
+func differences(ctx context.Context, dir string, g group, names []string, plain,
+	probed map[string]result) (differ int) {
 	different := map[string]bool{}                // packages with such tests
 	for _, name := range slices.Backward(names) { // a package's own result comes behind its tests'
 		p, q := plain[name], probed[name]
@@ -146,7 +158,8 @@ func differences(ctx context.Context, dir string, g group, names []string, plain
 		case test == "" && different[pkg]:
 			continue // told with the test
 		case p.action != q.action:
-			what = fmt.Sprintf("  %s: %s plain, %s instrumented\n%s", name, cmp.Or(p.action, absent), cmp.Or(q.action, absent), indent(q.output))
+			what = fmt.Sprintf("  %s: %s plain, %s instrumented\n%s", name, cmp.Or(p.action, absent),
+				cmp.Or(q.action, absent), indent(q.output))
 		default:
 			for message, at := range otherLines(p, q) {
 				what += fmt.Sprintf("  %s: %q comes from %v plain, %v instrumented\n", name, message, at[0], at[1])
@@ -169,10 +182,12 @@ func differences(ctx context.Context, dir string, g group, names []string, plain
 // absent is the outcome of a test that a run does not have.
 const absent = "absent"
 
-// chances is how often a test is repeated without probes that ended otherwise with them. One that fails in one of ten runs is found in 99 of 100 cases.
+// chances is how often a test is repeated without probes that ended otherwise with them. One that
+// fails in one of ten runs is found in 99 of 100 cases.
 const chances = 50
 
-// byChance reports whether a test also ends without probes as it did with them, in one of some runs.
+// byChance reports whether a test also ends without probes as it did with them, in one of some
+// runs.
 func byChance(ctx context.Context, dir string, g group, name string, q result) bool {
 	pkg, test, _ := strings.Cut(name, " ")
 	var parts []string
@@ -181,7 +196,8 @@ func byChance(ctx context.Context, dir string, g group, name string, q result) b
 	}
 	g.packages, g.flags = []string{pkg}, append(slices.Clone(g.flags), "-run="+strings.Join(parts, "/"))
 	for range chances {
-		if plain, err := run(ctx, dir, nil, g); err != nil || plain[name].action == q.action && len(otherLines(plain[name], q)) == 0 {
+		if plain, err := run(ctx, dir, nil, g); err != nil || plain[name].action == q.action &&
+			len(otherLines(plain[name], q)) == 0 {
 			return err == nil
 		}
 	}

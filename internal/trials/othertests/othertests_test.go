@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestByChance: a test that sometimes fails without probes differs by chance with them, and one that never fails without does not.
+// TestByChance: a test that sometimes fails without probes differs by chance with them, and one
+// that never fails without does not.
 func TestByChance(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -37,7 +38,8 @@ func TestB(t *testing.T) {}
 		if testing.Short() && !chance {
 			continue // that takes all runs
 		}
-		if got := byChance(t.Context(), dir, group{name: "m"}, "example.com/m "+test, result{action: "fail"}); got != chance {
+		if got := byChance(t.Context(), dir, group{name: "m"}, "example.com/m "+test,
+			result{action: "fail"}); got != chance {
 			t.Errorf("%s: fails by chance: %t, expected %t", test, got, chance)
 		}
 	}

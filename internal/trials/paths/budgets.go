@@ -10,8 +10,10 @@ import (
 	"qinst.dev/internal/trials/bench"
 )
 
-// callers are programs that call much, with arguments for two seconds, and for less where all is traced.
-var callers = []struct{ name, arg, whole string }{{"goldmark", "4000", "700"}, {"toml", "3000", "500"}, {"interp", "24000", "4000"}}
+// callers are programs that call much, with arguments for two seconds, and for less where all is
+// traced.
+var callers = []struct{ name, arg, whole string }{{"goldmark", "4000", "700"}, {"toml", "3000", "500"},
+	{"interp", "24000", "4000"}}
 
 const (
 	topOf = 5
@@ -46,7 +48,8 @@ func (t *trial) budgets() (bench.Table, error) {
 				}
 			}
 		}
-		table.Rows = append(table.Rows, []string{c.name, fmt.Sprintf("%d of %d", same, turns), fmt.Sprintf("%.1f points", most), fmt.Sprintf("%d of %d", within, all)})
+		table.Rows = append(table.Rows, []string{c.name, fmt.Sprintf("%d of %d", same, turns),
+			fmt.Sprintf("%.1f points", most), fmt.Sprintf("%d of %d", within, all)})
 	}
 	return table, nil
 }

@@ -1,8 +1,9 @@
 // Package paths compares what qinst critical and qinst predict say of real runs with what is known.
 //
-// Programs whose processors are tokens sleep instead of computing, so that any number of processors can be measured on two: each is run on 1, 2, 4 and 8,
-// each of these runs predicts all four, and its weights are compared with the formula's. Programs that call much are run at the default budget, and
-// traced whole: shares of the path are compared.
+// Programs whose processors are tokens sleep instead of computing, so that any number of processors
+// can be measured on two: each is run on 1, 2, 4 and 8, each of these runs predicts all four, and
+// its weights are compared with the formula's. Programs that call much are run at the default
+// budget, and traced whole: shares of the path are compared.
 package paths
 
 import (

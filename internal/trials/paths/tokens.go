@@ -17,14 +17,17 @@ import (
 // workload is a program whose processors are tokens.
 type workload struct {
 	name, unit string
-	// On how many processors the shares of the run that procedures are worth, with what they call, are known, in per cent.
+	// On how many processors the shares of the run that procedures are worth, with what they call,
+	// are known, in per cent.
 	procs int
 	worth map[string]float64
 }
 
 var workloads = []workload{
-	{"fig4", "40ms", 4, map[string]float64{"main.b": 400. / 11, "main.f": 300. / 11, "main.a": 200. / 11, "main.e": 200. / 11, "main.d": 0}},
-	{"pipeline", "4ms", 4, map[string]float64{"main.first": 200. / 105, "main.second": 10000. / 105, "main.third": 300. / 105}},
+	{"fig4", "40ms", 4, map[string]float64{"main.b": 400. / 11, "main.f": 300. / 11, "main.a": 200. / 11,
+		"main.e": 200. / 11, "main.d": 0}},
+	{"pipeline", "4ms", 4, map[string]float64{"main.first": 200. / 105, "main.second": 10000. / 105,
+		"main.third": 300. / 105}},
 	{"convoy", "4ms", 8, map[string]float64{"main.outside": 400. / 404, "main.inside": 40000. / 404}},
 	{"workers", "3ms", 2, map[string]float64{"main.slow": 100, "main.fast": 0}},
 	{"plateau", "40ms", 2, map[string]float64{"main.foo": 0, "main.bar": 100}},
@@ -74,7 +77,8 @@ func (t *trial) tokens() (bench.Table, error) {
 		row = append(row, fmt.Sprintf("%.2f points", off))
 		table.Rows = append(table.Rows, row)
 	}
-	table.Rows = append(table.Rows, []string{"all", fmt.Sprintf("mean %.2f %%", 100*sum/float64(n)), fmt.Sprintf("worst %.2f %%", 100*worst), "", "", fmt.Sprintf("%.2f points", points)})
+	table.Rows = append(table.Rows, []string{"all", fmt.Sprintf("mean %.2f %%", 100*sum/float64(n)),
+		fmt.Sprintf("worst %.2f %%", 100*worst), "", "", fmt.Sprintf("%.2f points", points)})
 	return table, nil
 }
 
@@ -95,7 +99,8 @@ func (t *trial) keep(file string, procs int, out []byte) (string, float64, error
 // predicts returns the relative errors of the predictions of a run for all numbers of processors.
 func (t *trial) predicts(file string, procs int, took map[int]float64) (off []float64, err error) {
 	var r predict.Result
-	args := []string{"predict", "-json", "-vcpu", strconv.Itoa(procs), "-procs", strings.Trim(strings.Join(strings.Fields(fmt.Sprint(ladder)), ","), "[]"), file}
+	args := []string{"predict", "-json", "-vcpu", strconv.Itoa(procs), "-procs",
+		strings.Trim(strings.Join(strings.Fields(fmt.Sprint(ladder)), ","), "[]"), file}
 	if err := t.Ask(&r, args...); err != nil {
 		return nil, err
 	}
@@ -105,14 +110,16 @@ func (t *trial) predicts(file string, procs int, took map[int]float64) (off []fl
 	return off, nil
 }
 
-// worth returns by how many points of the run the worth of procedures is off, whatever the run was recorded on.
+// worth returns by how many points of the run the worth of procedures is off, whatever the run was
+// recorded on.
 func (t *trial) worth(files map[int]string, w workload) (most float64, err error) {
 	if len(w.worth) == 0 {
 		return 0, nil
 	}
 	for procs, file := range files {
 		var r critpath.Result
-		if err := t.Ask(&r, "critical", "-json", "-vcpu", strconv.Itoa(procs), "-procs", strconv.Itoa(w.procs), file); err != nil {
+		if err := t.Ask(&r, "critical", "-json", "-vcpu", strconv.Itoa(procs), "-procs", strconv.Itoa(w.procs),
+			file); err != nil {
 			return 0, err
 		}
 		for i := range r.Entries {

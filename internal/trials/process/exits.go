@@ -15,8 +15,8 @@ import (
 	"qinst.dev/internal/trials/bench"
 )
 
-// exits are many short runs of the program at once, which do not get the processors when they want them. Each has to
-// remove its ring, and its trace has to say that it ended by itself.
+// exits are many short runs of the program at once, which do not get the processors when they want
+// them. Each has to remove its ring, and its trace has to say that it ended by itself.
 type exits struct {
 	*bench.Env
 	runs, atOnce int
@@ -62,7 +62,8 @@ func (x *exits) run() error {
 	fmt.Printf("%d exits, %d at once, %d burners: %d rings left, %d runs wrong, the longest took %v\n",
 		x.runs, x.atOnce, x.burners, len(left), len(x.wrong), x.longest.Round(time.Millisecond))
 	if len(left)+len(x.wrong) > 0 {
-		return fmt.Errorf("%d rings and %d runs, the first %s", len(left), len(x.wrong), strings.Join(x.wrong[:min(1, len(x.wrong))], ""))
+		return fmt.Errorf("%d rings and %d runs, the first %s", len(left), len(x.wrong),
+			strings.Join(x.wrong[:min(1, len(x.wrong))], ""))
 	}
 	return x.Ctx.Err()
 }

@@ -1,12 +1,13 @@
 //go:build linux
 
-// Package process compares what a program does to its own process, plain and instrumented: it takes descriptors,
-// memory, users and directories away from whatever else is there (testdata/programs/target). What it prints, how it
-// ends, and the files that it makes must be the same; nothing of the tool may be left; and numbers may differ by
-// what a table allows. It prints a line for each case.
+// Package process compares what a program does to its own process, plain and instrumented: it takes
+// descriptors, memory, users and directories away from whatever else is there
+// (testdata/programs/target). What it prints, how it ends, and the files that it makes must be the
+// same; nothing of the tool may be left; and numbers may differ by what a table allows. It prints a
+// line for each case.
 //
-// With -exits it runs one program that often, many at once, and counts the runs that leave a ring, or whose trace does not
-// say how they ended.
+// With -exits it runs one program that often, many at once, and counts the runs that leave a ring,
+// or whose trace does not say how they ended.
 package process
 
 import (
@@ -122,19 +123,25 @@ var more = []target{
 	{name: "real time", kind: "threads", under: []string{"chrt", "-f", "10"}, root: true},
 	{name: "addresses not at random", kind: "lock-memory", under: []string{"setarch", "-R"}, root: true},
 	{name: "nothing gained by programs", kind: "children", under: []string{"setpriv", "--no-new-privs"}},
-	{name: "no capabilities", kind: "close-all", under: []string{"setpriv", "--bounding-set=-all", "--inh-caps=-all"}, root: true},
+	{name: "no capabilities", kind: "close-all", under: []string{"setpriv", "--bounding-set=-all", "--inh-caps=-all"},
+		root: true},
 	{name: "a session of its own", kind: "signals", under: []string{"setsid", "--wait"}},
 	{name: "no input", kind: "descriptors", under: shell("exec \"$0\" \"$@\" <&-")},
 	{name: "nothing open", kind: "work", under: shell("exec \"$0\" \"$@\" <&- >&- 2>&-")},
 	{name: "little stack", kind: "threads", under: []string{"prlimit", "--stack=262144"}},
-	{name: "no locked memory", kind: "work", under: slices.Concat([]string{"prlimit", "--memlock=0"}, nobody), root: true},
+	{name: "no locked memory", kind: "work", under: slices.Concat([]string{"prlimit", "--memlock=0"}, nobody),
+		root: true},
 	{name: "no cores", kind: "fault", under: []string{"prlimit", "--core=0"}},
 	{name: "a user's namespace", kind: "change-directory", under: []string{"unshare", "--user", "--map-root-user"}},
 	{name: "no network", kind: "exec", settings: "ctl", under: []string{"unshare", "--net"}, root: true},
-	{name: "another time", kind: "threads", under: []string{"unshare", "--time", "--boottime", "100000", "--fork"}, root: true},
-	{name: "no /dev/shm", kind: "close-all", under: []string{"unshare", "--mount", "sh", "-c", "mount -t tmpfs -o size=0,ro none /dev/shm; exec \"$0\" \"$@\""}, root: true, said: "no ring"},
-	{name: "small /dev/shm", kind: "threads", under: []string{"unshare", "--mount", "sh", "-c", "mount -t tmpfs -o size=1m none /dev/shm; exec \"$0\" \"$@\""}, root: true},
-	{name: "no /proc", kind: "work", under: []string{"unshare", "--mount", "sh", "-c", "mount -t tmpfs none /proc; exec \"$0\" \"$@\""}, root: true},
+	{name: "another time", kind: "threads", under: []string{"unshare", "--time", "--boottime", "100000", "--fork"},
+		root: true},
+	{name: "no /dev/shm", kind: "close-all", under: []string{"unshare", "--mount", "sh", "-c",
+		"mount -t tmpfs -o size=0,ro none /dev/shm; exec \"$0\" \"$@\""}, root: true, said: "no ring"},
+	{name: "small /dev/shm", kind: "threads", under: []string{"unshare", "--mount", "sh", "-c",
+		"mount -t tmpfs -o size=1m none /dev/shm; exec \"$0\" \"$@\""}, root: true},
+	{name: "no /proc", kind: "work", under: []string{"unshare", "--mount", "sh", "-c",
+		"mount -t tmpfs none /proc; exec \"$0\" \"$@\""}, root: true},
 }
 
 // allowed is by how much a number may be above the plain program's.

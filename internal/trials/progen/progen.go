@@ -163,7 +163,8 @@ func (g *gen) loop(head string, overFunc bool, extra ...string) {
 		g.line("%s:", label)
 		g.line("%s", head)
 		// The loop begins a line below its label.
-		fixed := strings.Replace(g.out.String(), fmt.Sprintf("enter(%d)\n", begins), fmt.Sprintf("enter(%d)\n", begins+1), 1)
+		fixed := strings.Replace(g.out.String(), fmt.Sprintf("enter(%d)\n", begins),
+			fmt.Sprintf("enter(%d)\n", begins+1), 1)
 		g.out.Reset()
 		g.out.WriteString(fixed)
 		begins++
@@ -216,7 +217,8 @@ func statements() []func(*gen) {
 		},
 		func(g *gen) {
 			i := g.name("i")
-			g.loop(fmt.Sprintf("for %s := 0; ; %s += 1 + %s*0 {", i, i, g.call()), false, fmt.Sprintf("if %s > 2 {", i), "\tbreak", "}")
+			g.loop(fmt.Sprintf("for %s := 0; ; %s += 1 + %s*0 {", i, i, g.call()), false, fmt.Sprintf("if %s > 2 {", i),
+				"\tbreak", "}")
 		},
 		func(g *gen) { g.loop("for range 3 {", false) },
 		func(g *gen) {

@@ -36,7 +36,8 @@ type server struct {
 type request func(i int) error
 
 var servers = []server{
-	{"redis", "./mini", "github.com/alicebob/miniredis/v2/...", func(addr, _ string) []string { return []string{addr} }, redis, 20000},
+	{"redis", "./mini", "github.com/alicebob/miniredis/v2/...", func(addr, _ string) []string { return []string{addr} },
+		redis, 20000},
 	{"nats", "github.com/nats-io/nats-server/v2", "github.com/nats-io/nats-server/v2/...", natsArgs, nats, 20000},
 	{"caddy", "./caddy", "github.com/caddyserver/caddy/v2/...,net/http", caddyArgs, caddy, 3000},
 }
@@ -84,9 +85,11 @@ func (s *server) compare(e *bench.Env, dir, scratch string, turns int) error {
 	}
 	took := map[string][]float64{}
 	traces := map[string]string{}
-	plan := lab.Plan{Rounds: turns, Traces: tmp, Cases: []lab.Case{s.loaded("plain", lab.Job{Program: plain, Plain: true}, tmp, took)}}
+	plan := lab.Plan{Rounds: turns, Traces: tmp, Cases: []lab.Case{s.loaded("plain",
+		lab.Job{Program: plain, Plain: true}, tmp, took)}}
 	for _, set := range settings {
-		plan.Cases = append(plan.Cases, s.loaded(cmp.Or(set, "(default)"), lab.Job{Program: probed, Settings: set}, tmp, took))
+		plan.Cases = append(plan.Cases, s.loaded(cmp.Or(set, "(default)"), lab.Job{Program: probed, Settings: set}, tmp,
+			took))
 	}
 	r := &lab.Runner{Stderr: os.Stderr}
 	err = r.Run(e.Ctx, plan, func(res lab.Result) error {
@@ -122,7 +125,8 @@ func (s *server) loaded(name string, job lab.Job, tmp string, took map[string][]
 		}
 		addr := l.Addr().String()
 		_ = l.Close()
-		j.Args, j.Dir, j.Env = s.args(addr, dir), dir, []string{"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CONFIG_HOME=" + dir}
+		j.Args, j.Dir, j.Env = s.args(addr, dir), dir,
+			[]string{"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CONFIG_HOME=" + dir}
 		j.Load = func(context.Context) error {
 			seconds, err := s.load(addr)
 			took[name] = append(took[name], seconds)
@@ -199,7 +203,8 @@ func say(file string) (string, error) {
 	if d := self - p.Wall; d > p.Wall/200 || d < -p.Wall/200 {
 		return "", fmt.Errorf("self NPT and idle are %d, the run took %d", self, p.Wall)
 	}
-	said := fmt.Sprintf("%d events, %d goroutines, %.1f of 100 calls traced; most self NPT: %s", p.Events, p.Goroutines, 100*float64(calls-degraded)/float64(max(calls, 1)), most.Name)
+	said := fmt.Sprintf("%d events, %d goroutines, %.1f of 100 calls traced; most self NPT: %s", p.Events, p.Goroutines,
+		100*float64(calls-degraded)/float64(max(calls, 1)), most.Name)
 	if len(p.Objects) > 0 {
 		said += "; longest waits: " + p.Objects[0].Name
 	}

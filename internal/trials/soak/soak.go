@@ -1,6 +1,7 @@
-// Package soak runs a server for a long time under a steady load, plain and instrumented side by side, and prints what
-// each took: memory, descriptors, threads, processor time, the trace's bytes and how long requests took. Both have
-// the same neighbours at any time, so that their difference is the tool's.
+// Package soak runs a server for a long time under a steady load, plain and instrumented side by
+// side, and prints what each took: memory, descriptors, threads, processor time, the trace's bytes
+// and how long requests took. Both have the same neighbours at any time, so that their difference
+// is the tool's.
 package soak
 
 import (
@@ -49,7 +50,8 @@ func Run(e *bench.Env, args []string) error {
 	err = errors.Join(plain.stop(), probed.stop())
 	for _, s := range both {
 		slices.Sort(s.all)
-		fmt.Printf("%-14s all: p50 %v, p99 %v, worst %v; %d requests, %d failed\n", s.name, quantile(s.all, 0.5), quantile(s.all, 0.99), quantile(s.all, 1), len(s.all), s.failed)
+		fmt.Printf("%-14s all: p50 %v, p99 %v, worst %v; %d requests, %d failed\n", s.name, quantile(s.all, 0.5),
+			quantile(s.all, 0.99), quantile(s.all, 1), len(s.all), s.failed)
 	}
 	info := exec.Command(e.Qinst, "info", "-check", probed.trace)
 	info.Stdout, info.Stderr = os.Stdout, os.Stderr
@@ -60,7 +62,8 @@ func Run(e *bench.Env, args []string) error {
 func watch(ctx context.Context, both []*server, rate, minutes float64) {
 	fmt.Println("minute  server          resident  threads  descriptors  processor  trace       p50      p99    worst  failed")
 	end := time.Now().Add(time.Duration(minutes * float64(time.Minute)))
-	for minute := 1; time.Until(end) > time.Second && ctx.Err() == nil; minute++ { // what a minute took longer is no minute
+	for minute := 1; time.Until(end) > time.Second && ctx.Err() == nil; minute++ {
+		// what a minute took longer is no minute
 		var wg sync.WaitGroup
 		for _, s := range both {
 			wg.Go(func() { s.load(rate, min(time.Minute, time.Until(end))) })
@@ -100,7 +103,8 @@ func (s *server) start(ctx context.Context) error {
 	return err
 }
 
-// load asks at a steady rate, whether answers come or not, as clients do that do not know of each other.
+// load asks at a steady rate, whether answers come or not, as clients do that do not know of each
+// other.
 func (s *server) load(rate float64, d time.Duration) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -149,8 +153,10 @@ func (s *server) report(minute int) {
 		}
 	}
 	slices.Sort(s.last)
-	fmt.Printf("%6d  %-14s %7.1f MB %8d %12d %9.2fs %6.1f MB %8v %8v %8v %7d\n", minute, s.name, float64(now.resident)/1e6, now.threads, now.descriptors,
-		now.cpu.Seconds(), float64(size)/1e6, quantile(s.last, 0.5), quantile(s.last, 0.99), quantile(s.last, 1), s.failed)
+	fmt.Printf("%6d  %-14s %7.1f MB %8d %12d %9.2fs %6.1f MB %8v %8v %8v %7d\n", minute, s.name,
+		float64(now.resident)/1e6, now.threads, now.descriptors,
+		now.cpu.Seconds(), float64(size)/1e6, quantile(s.last, 0.5), quantile(s.last, 0.99), quantile(s.last, 1),
+		s.failed)
 }
 
 // quantile is a value of a sorted list.
