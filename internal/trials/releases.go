@@ -67,8 +67,9 @@ func testWith(e *bench.Env, name string) (ok bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("%w\n%s", err, said)
 	}
-	out, err := run("test", "-timeout=60m", fmt.Sprintf("-ldflags=-X %s/runtime/inject.tried=%s", api.Module,
-		release.Find(said)), "./...")
+	// In GOFLAGS, because tests build the command, too.
+	env = append(env, fmt.Sprintf("GOFLAGS=-ldflags=-X=%s/runtime/inject.tried=%s", api.Module, release.Find(said)))
+	out, err := run("test", "-timeout=60m", "./...")
 	if err == nil {
 		fmt.Println("all tests pass")
 		return true, nil

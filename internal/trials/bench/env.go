@@ -88,8 +88,8 @@ func (e *Env) Parse(fs *flag.FlagSet, args []string) (err error) {
 		return err
 	}
 	e.Qinst = filepath.Join(e.Scratch, "qinst")
-	return e.Build(e.Qinst, lab.Variant{Name: "qinst", Args: []string{"./cmd/qinst"},
-		Env: []string{"GOWORK=" + e.workspace}})
+	return e.Build(e.Qinst, lab.Variant{Name: "qinst", Flags: []string{"-trimpath", "-buildvcs=false"},
+		Args: []string{"./cmd/qinst"}, Env: []string{"GOWORK=" + e.workspace}}) // as tests of the command build it
 }
 
 // Words are those between commas.
