@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"qinst.dev/internal/lab"
@@ -16,11 +15,13 @@ import (
 	"qinst.dev/internal/trials/progen"
 )
 
-// ways are those in which the go command can build programs.
-var ways = []struct {
+// way is one in which the go command can build programs.
+type way struct {
 	name  string
 	flags []string
-}{
+}
+
+var ways = []way{
 	{"default", nil},
 	{"race", []string{"-race"}},
 	{"cover", []string{"-cover"}},
@@ -44,24 +45,16 @@ func matrix(e *bench.Env, args []string) error {
 	if err := e.Parse(fs, args); err != nil {
 		return err
 	}
-	known := map[string]bool{}
-	for _, w := range ways {
-		known[w.name] = true
-	}
-	for _, name := range fs.Args() {
-		if !known[name] {
-			return bench.Usage("found %q, expected ways to build", name)
-		}
+	chosen, err := bench.Choose(ways, func(w way) string { return w.name }, fs.Args())
+	if err != nil {
+		return err
 	}
 	random := filepath.Join(e.Scratch, "random")
 	names, err := writeRandom(random)
 	if err != nil {
 		return err
 	}
-	for _, w := range ways {
-		if fs.NArg() > 0 && !slices.Contains(fs.Args(), w.name) {
-			continue
-		}
+	for _, w := range chosen {
 		if w.name == "pgo" {
 			flag, err := makeProfile(e)
 			if err != nil {

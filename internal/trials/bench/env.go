@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"qinst.dev/internal/lab"
@@ -95,6 +96,21 @@ func (e *Env) Parse(fs *flag.FlagSet, args []string) (err error) {
 // Words are those between commas.
 func Words(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
+}
+
+// Choose returns those of a list that are named on the command line, or all if none is.
+func Choose[T any](list []T, nameOf func(T) string, names []string) (chosen []T, err error) {
+	left := slices.Clone(names)
+	for _, x := range list {
+		if name := nameOf(x); len(names) == 0 || slices.Contains(names, name) {
+			chosen = append(chosen, x)
+			left = slices.DeleteFunc(left, func(n string) bool { return n == name })
+		}
+	}
+	if len(left) > 0 {
+		return nil, Usage("found %q, expected other names", left)
+	}
+	return chosen, nil
 }
 
 // Keep keeps tables in the file of results, if the user wants that.

@@ -67,10 +67,11 @@ type measure struct {
 
 // run measures programs, those that are named or all.
 func (s *suite) run(names []string, m measure) error {
-	for _, p := range programs {
-		if len(names) > 0 && !slices.Contains(names, p.name) {
-			continue
-		}
+	chosen, err := bench.Choose(programs, func(p program) string { return p.name }, names)
+	if err != nil {
+		return err
+	}
+	for _, p := range chosen {
 		b, err := s.build(p)
 		if err == nil {
 			err = m.each(b)

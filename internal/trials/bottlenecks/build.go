@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"qinst.dev/internal/lab"
+	"qinst.dev/internal/trials/bench"
 )
 
 // built is a program both ways, and how much of its work makes a run of a good length.
@@ -161,17 +162,16 @@ type truth struct {
 func (s *suite) start(exe, kind string, items int, env ...string) (t truth, out string, err error) {
 	cmd := exec.CommandContext(s.Ctx, exe, kind, fmt.Sprint(items))
 	cmd.Env = append(os.Environ(), env...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		return t, "", fmt.Errorf("%s %s: %w\n%s", path.Base(exe), kind, err, stderr.Bytes())
+	seen, err := bench.Watch(cmd)
+	if err == nil && seen.Status != 0 {
+		err = fmt.Errorf("%s %s: %v\n%s", path.Base(exe), kind, cmd.ProcessState, seen.Err)
 	}
-	for line := range bytes.Lines(stderr.Bytes()) {
-		if bytes.HasPrefix(line, []byte("{")) {
-			err = json.Unmarshal(line, &t)
+	for line := range strings.Lines(seen.Err) {
+		if strings.HasPrefix(line, "{") && err == nil {
+			err = json.Unmarshal([]byte(line), &t)
 		}
 	}
-	return t, stdout.String(), err
+	return t, seen.Out, err
 }
 
 // calibrate measures an item, where one goroutine does several.

@@ -4,15 +4,14 @@
 package corrections
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 
 	"qinst.dev/internal/analysis/correct"
+	"qinst.dev/internal/lab"
 	"qinst.dev/internal/stats"
 	"qinst.dev/internal/trials/bench"
 )
@@ -130,6 +129,8 @@ func (t *trial) run(only, with []string) error {
 				table.Add(row(p, r))
 			} else if r, err := t.askTwice(p, s.value); err == nil {
 				table.Add(row(p, r))
+			} else if t.Ctx.Err() != nil {
+				return err
 			} else {
 				fmt.Fprintf(os.Stderr, "%s: %v\n", p, err)
 				table.Add([]string{p, "", "", "", "", "", "", "", "refused"})
@@ -152,21 +153,17 @@ func begins(program string, words []string) bool {
 // program.
 func (t *trial) askTwice(program, settings string) (all correct.Result, err error) {
 	const each = 2 // runs, as qinst correct wants at least
+	words := strings.Fields(program)
+	job := lab.Job{Program: t.bin + "/" + words[0], Args: words[1:], Collect: true}
 	var plain []int64
-	for i := range (t.n + each - 1) / each {
-		second := fmt.Sprintf("%s/second.%d.sddf", t.Scratch, i)
-		words := strings.Fields(program)
-		cmd := exec.CommandContext(t.Ctx, t.bin+"/"+words[0], words[1:]...)
-		cmd.Env = append(os.Environ(), "QINST=out="+second)
-		if err := cmd.Run(); err != nil {
-			return all, err
-		}
-		r, err := t.ask(program, settings, each, second)
-		if err := cmp.Or(err, os.RemoveAll(second)); err != nil {
-			return all, err
-		}
+	err = t.Turns((t.n+each-1)/each, []lab.Case{{Name: program, Job: job}}, func(second lab.Result) error {
+		r, err := t.ask(program, settings, each, second.Trace)
 		all.Turns = append(all.Turns, r.Turns...)
 		plain = append(plain, r.ActualLo, r.ActualHi) // which are its two runs
+		return err
+	})
+	if err != nil {
+		return all, err
 	}
 	all.Beside(plain)
 	return all, nil

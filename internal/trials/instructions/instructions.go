@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 
 	"qinst.dev/internal/lab"
 	"qinst.dev/internal/trials/bench"
@@ -48,11 +47,9 @@ func Run(e *bench.Env, args []string) error {
 
 // run measures programs, those that are named or all, and prints the tables.
 func (t *trial) run(turns int, names []string) (tables []bench.Table, err error) {
-	set := slices.DeleteFunc(slices.Clone(programs), func(p program) bool {
-		return len(names) > 0 && !slices.Contains(names, p.name)
-	})
-	if len(set) == 0 {
-		return nil, fmt.Errorf("found no programs named %q", names)
+	set, err := bench.Choose(programs, func(p program) string { return p.name }, names)
+	if err != nil {
+		return nil, err
 	}
 	if err := t.build(); err != nil {
 		return nil, err

@@ -80,9 +80,13 @@ func Run(e *bench.Env, args []string) error {
 	if err := e.Parse(fs, args); err != nil {
 		return err
 	}
+	chosen, err := bench.Choose(groups, func(g group) string { return g.name }, fs.Args())
+	if err != nil {
+		return err
+	}
 	ok := true
-	for _, g := range groups {
-		if fs.NArg() > 0 && !slices.Contains(fs.Args(), g.name) || fs.NArg() == 0 && *quick && !g.quick {
+	for _, g := range chosen {
+		if fs.NArg() == 0 && *quick && !g.quick {
 			continue
 		}
 		same, err := compare(e, filepath.Join(*dir, cmp.Or(g.dir, "modules")), g)

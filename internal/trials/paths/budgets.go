@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"qinst.dev/internal/analysis/critpath"
+	"qinst.dev/internal/lab"
 	"qinst.dev/internal/trials/bench"
 )
 
@@ -62,12 +63,11 @@ type share struct {
 
 // shares are those of a run, the largest first.
 func (t *trial) shares(settings, program, arg string) (list []share, err error) {
-	file, _, err := t.record(settings, program, arg)
-	if err != nil {
-		return nil, err
-	}
 	var r critpath.Result
-	if err := t.Ask(&r, "critical", "-json", file); err != nil {
+	err = t.Turns(1, []lab.Case{{Name: program, Job: t.job(settings, program, arg)}}, func(run lab.Result) error {
+		return t.Ask(&r, "critical", "-json", run.Trace)
+	})
+	if err != nil {
 		return nil, err
 	}
 	all := 0.

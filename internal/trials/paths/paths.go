@@ -7,23 +7,20 @@
 package paths
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
-
+	"qinst.dev/internal/lab"
 	"qinst.dev/internal/trials/bench"
 )
 
 type trial struct {
 	*bench.Env
-	bin string // where the programs are, with probes, and their traces
+	bin string // where the programs are, with probes
 }
 
 // Run is the trial.
 func Run(e *bench.Env, args []string) error {
 	fs := e.ToolFlags("")
 	t := trial{Env: e}
-	fs.StringVar(&t.bin, "bin", "", "the `folder` of the programs, with probes; traces go there too; without, they are built")
+	fs.StringVar(&t.bin, "bin", "", "the `folder` of the programs, with probes; without, they are built")
 	if err := e.Parse(fs, args); err != nil {
 		return err
 	}
@@ -60,17 +57,7 @@ func (t *trial) build() error {
 	return nil
 }
 
-// record runs a program and returns its trace and what it printed.
-func (t *trial) record(settings, program string, args ...string) (file string, out []byte, err error) {
-	file = t.bin + "/" + program + ".sddf"
-	if err := os.RemoveAll(file); err != nil {
-		return "", nil, err
-	}
-	cmd := exec.CommandContext(t.Ctx, t.bin+"/"+program, args...)
-	cmd.Env = append(os.Environ(), "QINST=out="+file+","+settings)
-	cmd.Stderr = os.Stderr
-	if out, err = cmd.Output(); err != nil {
-		err = fmt.Errorf("%s: %w", program, err)
-	}
-	return file, out, err
+// job is a run of a program.
+func (t *trial) job(settings, program string, args ...string) lab.Job {
+	return lab.Job{Program: t.bin + "/" + program, Args: args, Settings: settings, Collect: true}
 }

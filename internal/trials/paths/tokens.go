@@ -1,9 +1,11 @@
 package paths
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/lab"
 	"qinst.dev/internal/trials/bench"
 )
 
@@ -45,15 +48,9 @@ func (t *trial) tokens() (bench.Table, error) {
 	table := bench.Table{Columns: []string{"program", "predicted from 1", "from 2", "from 4", "from 8", "worth off by"}}
 	sum, worst, n, points := 0., 0., 0, 0.
 	for _, w := range workloads {
-		files, took := map[int]string{}, map[int]float64{}
-		for _, p := range ladder {
-			file, out, err := t.record("budget=off,limit=0", "w-"+w.name, "-unit", w.unit, "-vcpu", strconv.Itoa(p))
-			if err != nil {
-				return table, err
-			}
-			if files[p], took[p], err = t.keep(file, p, out); err != nil {
-				return table, fmt.Errorf("%s: %w", w.name, err)
-			}
+		files, took, err := t.climb(w)
+		if err != nil {
+			return table, fmt.Errorf("%s: %w", w.name, err)
 		}
 		row := []string{w.name}
 		for _, p := range ladder {
@@ -82,18 +79,27 @@ func (t *trial) tokens() (bench.Table, error) {
 	return table, nil
 }
 
-// keep gives a trace a name of its own, and finds what the program measured, in ns.
-func (t *trial) keep(file string, procs int, out []byte) (string, float64, error) {
-	m := measured.FindSubmatch(out)
-	if m == nil {
-		return "", 0, fmt.Errorf("found %q, expected a measured time", out)
+// climb runs a workload on each number of processors, and returns its traces and what it measured, in ns.
+func (t *trial) climb(w workload) (files map[int]string, took map[int]float64, err error) {
+	files, took = map[int]string{}, map[int]float64{}
+	plan := lab.Plan{Rounds: 1, Traces: filepath.Join(t.Scratch, w.name+".traces")}
+	for _, p := range ladder {
+		plan.Cases = append(plan.Cases, lab.Case{Name: strconv.Itoa(p), Job: t.job("budget=off,limit=0", "w-"+w.name, "-unit", w.unit, "-vcpu", strconv.Itoa(p))})
 	}
-	took, err := time.ParseDuration(string(m[1]))
-	if err != nil {
-		return "", 0, err
+	if err := os.Mkdir(plan.Traces, 0o777); err != nil {
+		return nil, nil, err
 	}
-	own := fmt.Sprintf("%s-%d.sddf", strings.TrimSuffix(file, ".sddf"), procs)
-	return own, float64(took), os.Rename(file, own)
+	err = (&lab.Runner{}).Run(t.Ctx, plan, func(r lab.Result) error {
+		m := measured.FindSubmatch(r.Stdout)
+		if m == nil {
+			return fmt.Errorf("found %q, expected a measured time", r.Stdout)
+		}
+		of, err := time.ParseDuration(string(m[1]))
+		p, err2 := strconv.Atoi(r.Case)
+		files[p], took[p] = r.Trace, float64(of)
+		return errors.Join(err, err2)
+	})
+	return files, took, err
 }
 
 // predicts returns the relative errors of the predictions of a run for all numbers of processors.

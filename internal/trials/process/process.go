@@ -210,12 +210,14 @@ func (t *trial) cases(names []string) error {
 	if !t.quick {
 		all = slices.Concat(targets, more)
 	}
+	chosen, err := bench.Choose(all, func(c target) string { return c.name }, names)
+	if err != nil {
+		return err
+	}
 	wrong := 0
-	for _, c := range all {
+	for _, c := range chosen {
 		switch {
-		case len(names) > 0 && !slices.Contains(names, c.name), t.quick && c.slow:
-			continue
-		case c.without != "" && runtime.GOARCH != "amd64":
+		case t.quick && c.slow, c.without != "" && runtime.GOARCH != "amd64":
 			continue
 		case c.root && os.Geteuid() != 0:
 			fmt.Printf("%-28s not tried: it needs root\n", c.name)

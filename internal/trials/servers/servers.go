@@ -59,10 +59,11 @@ func Run(e *bench.Env, args []string) error {
 	if err := e.Parse(fs, args); err != nil {
 		return err
 	}
-	for _, s := range servers {
-		if fs.NArg() > 0 && !slices.Contains(fs.Args(), s.name) {
-			continue
-		}
+	chosen, err := bench.Choose(servers, func(s server) string { return s.name }, fs.Args())
+	if err != nil {
+		return err
+	}
+	for _, s := range chosen {
 		if err := s.compare(e, *dir, cmp.Or(*keep, e.Scratch), *turns); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
