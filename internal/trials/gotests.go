@@ -64,11 +64,12 @@ func storm(e *bench.Env, args []string) error {
 	return goTest("^TestStorm$", "2h", nil, "-storm", strconv.Itoa(n))
 }
 
-// thorough runs all tests with all of their random cases, of which go test ./... has a tenth.
+// thorough runs all tests with all of their random cases: go test ./... tries a tenth.
 func thorough(e *bench.Env, args []string) error {
 	if err := e.Parse(e.Flags(""), args); err != nil {
 		return err
 	}
 	r := lab.Runner{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
-	return r.Go("test", lab.Variant{Flags: []string{"-count=1", "-timeout=60m", "./..."}, Env: []string{"QINST_CASES=all"}})
+	return r.Go("test", lab.Variant{Flags: []string{"-count=1", "-timeout=60m", "./..."},
+		Env: []string{"QINST_CASES=all"}})
 }

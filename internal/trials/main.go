@@ -76,7 +76,7 @@ var trials = []trial{
 		run: soak.Run},
 	{name: "states", doc: "what recorded scheduling events cost", run: states},
 	{name: "storm", doc: "10^10 calls counted in line while goroutines are stopped, beside the numbers that are known (10 minutes)", run: storm},
-	{name: "thorough", doc: "all tests with all of their random cases, ten times those of go test ./... (15 minutes)", run: thorough},
+	{name: "thorough", doc: "all tests with all of their random cases, ten times as many (15 minutes)", run: thorough},
 }
 
 func main() {

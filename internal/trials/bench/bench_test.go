@@ -13,7 +13,8 @@ func TestChoose(t *testing.T) {
 	t.Parallel()
 	same := func(s string) string { return s }
 	list := []string{"a", "b", "c"}
-	for _, c := range []struct{ names, want []string }{{nil, list}, {[]string{"c", "a"}, []string{"a", "c"}}, {[]string{"a", "d"}, nil}} {
+	for _, c := range []struct{ names, want []string }{{nil, list}, {[]string{"c", "a"}, []string{"a", "c"}},
+		{[]string{"a", "d"}, nil}} {
 		got, err := Choose(list, same, c.names)
 		var usage UsageError
 		if !slices.Equal(got, c.want) || errors.As(err, &usage) != (c.want == nil) {
@@ -31,14 +32,16 @@ func TestKeep(t *testing.T) {
 	}
 	for _, update := range []bool{false, true} {
 		e := Env{Results: file, update: update}
-		if err := e.Keep(Table{Columns: []string{"b"}}, Table{Columns: []string{"a"}, Rows: [][]string{{"2"}}}); err != nil {
+		if err := e.Keep(Table{Columns: []string{"b"}},
+			Table{Columns: []string{"a"}, Rows: [][]string{{"2"}}}); err != nil {
 			t.Fatal(err)
 		}
 		k, err := Read(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := k.Tables[k.Named("a")]; len(k.Measurements) == 0 || (k.Named("b") >= 0) != update || (a.Rows[0][0] == "2") != update {
+		if a := k.Tables[k.Named("a")]; len(k.Measurements) == 0 || (k.Named("b") >= 0) != update ||
+			(a.Rows[0][0] == "2") != update {
 			t.Errorf("update %t: found %+v", update, k)
 		}
 	}

@@ -114,7 +114,8 @@ func (t *trial) measure(table *bench.Table, kind, rule string, d time.Duration, 
 	var with lab.Result
 	err := t.Turns(t.n, []lab.Case{{Name: "with", Job: job(d)}, {Name: "without", Job: job(0)}},
 		func(r lab.Result) error {
-			if said := string(r.Stdout) + string(r.Stderr); strings.Contains(said, "qinst") { // a rule that names nothing
+			if said := string(r.Stdout) + string(r.Stderr); strings.Contains(said, "qinst") {
+				// a rule that names nothing
 				return fmt.Errorf("%s: %s", kind, said)
 			}
 			if r.Case == "with" {

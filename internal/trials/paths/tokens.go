@@ -79,12 +79,14 @@ func (t *trial) tokens() (bench.Table, error) {
 	return table, nil
 }
 
-// climb runs a workload on each number of processors, and returns its traces and what it measured, in ns.
+// climb runs a workload on each number of processors, and returns its traces and what it measured,
+// in ns.
 func (t *trial) climb(w workload) (files map[int]string, took map[int]float64, err error) {
 	files, took = map[int]string{}, map[int]float64{}
 	plan := lab.Plan{Rounds: 1, Traces: filepath.Join(t.Scratch, w.name+".traces")}
 	for _, p := range ladder {
-		plan.Cases = append(plan.Cases, lab.Case{Name: strconv.Itoa(p), Job: t.job("budget=off,limit=0", "w-"+w.name, "-unit", w.unit, "-vcpu", strconv.Itoa(p))})
+		plan.Cases = append(plan.Cases, lab.Case{Name: strconv.Itoa(p),
+			Job: t.job("budget=off,limit=0", "w-"+w.name, "-unit", w.unit, "-vcpu", strconv.Itoa(p))})
 	}
 	if err := os.Mkdir(plan.Traces, 0o777); err != nil {
 		return nil, nil, err
