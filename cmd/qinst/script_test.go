@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,33 +9,11 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"qinst.dev/runtime/e2e"
 )
 
-// TestMain builds qinst, for scripts, for tests and for the go command that they run. It is the
-// program that users build, and not the test binary: what it has compiled with probes, the standard
-// library for one, stays in the build cache until a file of qinst changes, and other suites of the
-// same commit find it there.
-func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "qinst-programs")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	probed.dir = dir
-	bin := filepath.Join(dir, "bin")
-	if out, err := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", bin+string(filepath.Separator),
-		".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building qinst: %v\n%s", err, out)
-		return 1
-	}
-	os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	return m.Run()
-}
+func TestMain(m *testing.M) { os.Exit(e2e.Main(m)) }
 
 // again is "again pattern program arguments": the program runs up to three times, until one of its
 // outputs matches. It is for what a run beside much other load cannot tell.

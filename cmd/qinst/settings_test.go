@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"qinst.dev/runtime/e2e"
 	"qinst.dev/runtime/settings"
 )
 
@@ -19,7 +20,7 @@ import (
 // prints and ends as with none; what the tool says begins with its name.
 func TestRandomSettings(t *testing.T) {
 	t.Parallel()
-	exe := buildProbed(t, "programs", "calls")
+	exe := e2e.Build(t, "programs", "calls")
 	run := func(dir, text string) (out, said string) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()

@@ -76,6 +76,9 @@ const importOrder = `
 
 	runtime/api, golang.org/x/mod/module, golang.org/x/mod/semver, golang.org/x/mod/zip < scripts/release;
 
+	# programs that tests build and run
+	runtime/api, trace < runtime/e2e;
+
 	NONE < policy;
 	extensions < api/extensions;
 	sddf < api/sddf;
@@ -106,7 +109,8 @@ const testImports = `
 	ratecontrol < runtime/settings;
 	instrument/toolexec, runtime/inject < instrument;
 	instrument < instrument/points, instrument/rewrite;
-	github.com/rogpeppe/go-internal/testscript, trials/oracle, trials/progen < cmd/qinst;
+	github.com/rogpeppe/go-internal/testscript, runtime/e2e < cmd/qinst;
+	report, trials/oracle, trials/progen < runtime/e2e;
 	golang.org/x/tools/go/packages, runtime/api < policy;
 `
 

@@ -23,11 +23,11 @@ func number(e *bench.Env, what string, usual int, args []string) (n int, err err
 	return n, nil
 }
 
-// goTest runs tests of the command at a length that go test ./... does not have.
-func goTest(pattern, timeout string, env []string, args ...string) error {
+// goTest runs tests of a package at a length that go test ./... does not have.
+func goTest(dir, pattern, timeout string, env []string, args ...string) error {
 	r := lab.Runner{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
-	return r.Go("test", lab.Variant{Flags: []string{"-count=1", "-v", "-timeout=" + timeout, "-run=" + pattern,
-		"./cmd/qinst"}, Args: args, Env: env})
+	return r.Go("test", lab.Variant{Flags: []string{"-count=1", "-v", "-timeout=" + timeout, "-run=" + pattern, dir},
+		Args: args, Env: env})
 }
 
 // hostile flips single bits of real traces, each of which has to be told of, and runs every command
@@ -40,7 +40,7 @@ func hostile(e *bench.Env, args []string) error {
 	}
 	const traces = 13
 	each := n/traces + 1
-	return goTest("^(TestFlippedBits|TestMutatedFiles)$", "3h",
+	return goTest("./cmd/qinst", "^(TestFlippedBits|TestMutatedFiles)$", "3h",
 		[]string{fmt.Sprint("QINST_FLIPS=", each), fmt.Sprint("QINST_MUTATIONS=", each)})
 }
 
@@ -51,7 +51,7 @@ func kill(e *bench.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return goTest("^TestKilled$", "90m", []string{fmt.Sprint("QINST_KILLS=", n)})
+	return goTest("./runtime/e2e", "^TestKilled$", "90m", []string{fmt.Sprint("QINST_KILLS=", n)})
 }
 
 // storm counts calls in line while goroutines are stopped asynchronously as often as can be. Each
@@ -61,7 +61,7 @@ func storm(e *bench.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return goTest("^TestStorm$", "2h", nil, "-storm", strconv.Itoa(n))
+	return goTest("./runtime/e2e", "^TestStorm$", "2h", nil, "-storm", strconv.Itoa(n))
 }
 
 // thorough runs all tests with all of their random cases: go test ./... tries a tenth.

@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"os/exec"
@@ -6,6 +6,7 @@ import (
 
 	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/runtime/e2e"
 )
 
 // TestCauses runs a program that is slow for one reason and looks for it among the first two
@@ -13,7 +14,7 @@ import (
 // people's programs. Chance may hide a cause once, with other load on the machine.
 func TestCauses(t *testing.T) {
 	t.Parallel()
-	program := buildProbed(t, "programs", "causes")
+	program := e2e.Build(t, "programs", "causes")
 	for cause, want := range map[string]struct{ id, subject string }{
 		"none":      {},
 		"serial":    {"one-processor", "main.load"},
@@ -26,7 +27,7 @@ func TestCauses(t *testing.T) {
 			t.Parallel()
 			var found []string
 			for range 3 {
-				tr, _ := runTraced(t, exec.Command(program, cause), "GOMAXPROCS=2", "QINST=budget=5%")
+				tr, _ := e2e.Traced(t, exec.Command(program, cause), "GOMAXPROCS=2", "QINST=budget=5%")
 				p, err := profile.New(tr)
 				if err != nil {
 					t.Fatal(err)
@@ -56,7 +57,7 @@ func TestCauses(t *testing.T) {
 // A map grows more than twelve frames below who fills it.
 func TestGrowingMaps(t *testing.T) {
 	t.Parallel()
-	tr, _ := runTraced(t, exec.Command(buildProbed(t, "programs", "causes"), "maps"), "QINST=budget=5%")
+	tr, _ := e2e.Traced(t, exec.Command(e2e.Build(t, "programs", "causes"), "maps"), "QINST=budget=5%")
 	p, err := profile.New(tr)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"bufio"
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"qinst.dev/internal/trace"
+	"qinst.dev/runtime/e2e"
 	"qinst.dev/sddf/spec"
 )
 
@@ -24,7 +25,7 @@ import (
 func TestServed(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "served.sddf")
-	cmd := exec.Command(buildProbed(t, "programs", "served"))
+	cmd := exec.Command(e2e.Build(t, "programs", "served"))
 	cmd.Env = append(os.Environ(), "QINST=budget=off,out="+file)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

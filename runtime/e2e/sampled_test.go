@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/runtime/e2e"
 )
 
 // What samples say of programs whose profile is a formula: each share lies in its
@@ -22,10 +23,10 @@ func TestLiveSamples(t *testing.T) {
 			continue
 		}
 		t.Run(c.program, func(t *testing.T) {
-			exe := buildProbed(t, "workloads", c.program)
+			exe := e2e.Build(t, "workloads", c.program)
 			var wrong []string
 			for range 5 {
-				tr, _ := runTraced(t, exec.Command(exe, c.args...), "GOMAXPROCS=2", "QINST=mode=sample")
+				tr, _ := e2e.Traced(t, exec.Command(exe, c.args...), "GOMAXPROCS=2", "QINST=mode=sample")
 				p := checkedProfile(t, tr, nil)
 				if p.OffCPU > p.Busy/50 || tr.Steal > p.Busy/50 { // what a host took looks like work
 					continue
@@ -80,12 +81,12 @@ func outside(t *testing.T, p *profile.Profile, npt map[string]float64) (wrong []
 func TestSampledPanics(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"panics", "loops"} {
-		exe := buildProbed(t, "programs", program)
-		whole, _ := runTraced(t, exec.Command(exe), "QINST=mode=trace")
+		exe := e2e.Build(t, "programs", program)
+		whole, _ := e2e.Traced(t, exec.Command(exe), "QINST=mode=trace")
 		deepest := deepestStack(t, whole)
 		for _, settings := range []string{"mode=sample,sample=20000/s", "mode=sample,samplers=2",
 			"odd:*=count,sample=20000/s", "odd:*=time,sample=20000/s,samplers=3"} {
-			tr, _ := runTraced(t, exec.Command(exe), "QINST="+settings)
+			tr, _ := e2e.Traced(t, exec.Command(exe), "QINST="+settings)
 			if err := tracetest.Validate(tr); err != nil {
 				t.Errorf("%s with %s: %v", program, settings, err)
 			}
@@ -148,8 +149,8 @@ func TestVirtualProcessors(t *testing.T) {
 	} {
 		t.Run(c.program, func(t *testing.T) {
 			t.Parallel()
-			exe := buildProbed(t, "workloads", c.program)
-			tr, out := runTraced(t, exec.Command(exe, append(c.args, "-turns", "-vcpu", fmt.Sprint(c.procs))...))
+			exe := e2e.Build(t, "workloads", c.program)
+			tr, out := e2e.Traced(t, exec.Command(exe, append(c.args, "-turns", "-vcpu", fmt.Sprint(c.procs))...))
 			p, err := profile.NewWithin(tr, profile.Within{Procs: c.procs})
 			if err != nil {
 				t.Fatal(err)

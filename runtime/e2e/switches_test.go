@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/runtime/e2e"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )
@@ -91,9 +92,9 @@ func switchesIn(t *testing.T, tr *trace.Trace) (list []threadSwitch) {
 // compute waited.
 func TestSwitchCounts(t *testing.T) {
 	t.Parallel()
-	exe := buildProbed(t, "programs", "switches")
+	exe := e2e.Build(t, "programs", "switches")
 	// so that threads that compute wait for nothing but processors of the machine
-	tr, out := runTraced(t, exec.Command(exe), "GOMAXPROCS=5", "GODEBUG=asyncpreemptoff=1")
+	tr, out := e2e.Traced(t, exec.Command(exe), "GOMAXPROCS=5", "GODEBUG=asyncpreemptoff=1")
 	if src := tr.Sources[trace.SourceSwitches]; src.Errno != 0 {
 		t.Skipf("the system does not tell of switches here: error %d", src.Errno)
 	} else if src.Lost > 0 {
@@ -155,7 +156,7 @@ func TestSwitchCounts(t *testing.T) {
 // known and what would allow it.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	exe := buildProbed(t, "programs", "steady")
+	exe := e2e.Build(t, "programs", "steady")
 	filtered := filepath.Join(t.TempDir(), "filtered")
 	build := exec.Command("go", "build", "-o", filtered, "./filtered")
 	build.Dir = filepath.Join("..", "..", "testdata", "programs")
@@ -163,7 +164,7 @@ func TestRefused(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	burn(t) // otherwise there is nothing to tell
-	tr, out := runTraced(t, exec.Command(filtered, exe, "-rounds", "200", "-workers", "4"), "GOMAXPROCS=2")
+	tr, out := e2e.Traced(t, exec.Command(filtered, exe, "-rounds", "200", "-workers", "4"), "GOMAXPROCS=2")
 	if out != "" {
 		t.Errorf("it said %q", out)
 	}
@@ -191,9 +192,9 @@ func TestRefused(t *testing.T) {
 // they had of the machine is known: all but what the system needs to begin and to end a thread.
 func TestBriefThreads(t *testing.T) {
 	t.Parallel()
-	exe := buildProbed(t, "programs", "brief")
+	exe := e2e.Build(t, "programs", "brief")
 	for _, os := range []string{"on", "off"} {
-		tr, _ := runTraced(t, exec.Command(exe), "QINST=budget=off,os="+os)
+		tr, _ := e2e.Traced(t, exec.Command(exe), "QINST=budget=off,os="+os)
 		p, err := profile.New(tr)
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"os/exec"
@@ -8,6 +8,7 @@ import (
 
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/trace"
+	"qinst.dev/runtime/e2e"
 )
 
 // TestParks runs a program that makes the runtime park goroutines in every way, and looks for each
@@ -15,7 +16,7 @@ import (
 // the collector, though it has waited for a lock before.
 func TestParks(t *testing.T) {
 	t.Parallel()
-	tr, _ := runTraced(t, exec.Command(buildProbed(t, "programs", "parks")))
+	tr, _ := e2e.Traced(t, exec.Command(e2e.Build(t, "programs", "parks")))
 	type park struct {
 		reason string
 		object bool // its address is known

@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"flag"
@@ -11,6 +11,7 @@ import (
 
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/trace"
+	"qinst.dev/runtime/e2e"
 )
 
 var stormCalls = flag.Int("storm", 4000000, "calls at each site by each goroutine of TestStorm")
@@ -21,7 +22,7 @@ var stormCalls = flag.Int("storm", 4000000, "calls at each site by each goroutin
 func TestStorm(t *testing.T) {
 	t.Parallel()
 	for _, flags := range []string{"", "-N", "-l"} {
-		exe := buildProbed(t, "programs", "storm")
+		exe := e2e.Build(t, "programs", "storm")
 		if flags != "" {
 			exe = filepath.Join(t.TempDir(), "storm")
 			cmd := exec.Command("go", "build", "-toolexec", "qinst", "-gcflags="+flags, "-o", exe, "./storm")
@@ -33,7 +34,7 @@ func TestStorm(t *testing.T) {
 		// As many goroutines as processors, or one less: then no goroutine that is stopped waits
 		// long, and the one that stops them runs all the time.
 		for _, procs := range []string{"2", "4"} {
-			tr, out := runTraced(t, exec.Command(exe, "3", strconv.Itoa(*stormCalls)), "QINST=mode=count",
+			tr, out := e2e.Traced(t, exec.Command(exe, "3", strconv.Itoa(*stormCalls)), "QINST=mode=count",
 				"GOMAXPROCS="+procs)
 			checkStorm(t, tr, out)
 			t.Logf("-gcflags=%s, %s processors: %s", flags, procs, out[:strings.Index(out, "\n")])

@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/runtime/e2e"
 	"qinst.dev/sddf/spec"
 )
 
@@ -19,7 +20,7 @@ import (
 // and counts are exact.
 func TestOddities(t *testing.T) {
 	t.Parallel()
-	buildProbed(t, "programs", "literals") // the tool is this test's binary, which testscript has put on the path
+	e2e.Build(t, "programs", "literals") // the tool is this test's binary, which testscript has put on the path
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module odd\n\ngo 1.25\n", "main.go": oddProgram()} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
@@ -38,7 +39,7 @@ func TestOddities(t *testing.T) {
 		t.Fatalf("%v\n%s", err, want)
 	}
 	for _, settings := range []string{"mode=count", "mode=trace,budget=off", "budget=5%", "budget=0.1%"} {
-		tr, got := runTraced(t, exec.Command(filepath.Join(dir, "probed")), "QINST="+settings)
+		tr, got := e2e.Traced(t, exec.Command(filepath.Join(dir, "probed")), "QINST="+settings)
 		if !strings.HasPrefix(got, string(want)) { // there may be a line of the tool's
 			t.Errorf("%s: it prints %q, expected %q", settings, got, want)
 		}

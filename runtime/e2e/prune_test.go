@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"qinst.dev/runtime/e2e"
 	"qinst.dev/sddf/spec"
 )
 
@@ -23,7 +24,7 @@ func TestPrune(t *testing.T) {
 		return exe + string(out), err
 	}
 	first := filepath.Join(dir, "first.sddf")
-	cmd := exec.Command(buildProbed(t, "programs", "bursts"), "hot")
+	cmd := exec.Command(e2e.Build(t, "programs", "bursts"), "hot")
 	cmd.Env = append(os.Environ(), "QINST=budget=5%,out="+first)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -35,8 +36,8 @@ func TestPrune(t *testing.T) {
 	}
 	// What was hot in the first run is called seldom in these, so that nothing else holds it.
 	found := 0
-	for name, exe := range map[string]string{"as ever": buildProbed(t, "programs", "bursts"), "pruned": pruned} {
-		tr, _ := runTraced(t, exec.Command(exe), "QINST=budget=5%")
+	for name, exe := range map[string]string{"as ever": e2e.Build(t, "programs", "bursts"), "pruned": pruned} {
+		tr, _ := e2e.Traced(t, exec.Command(exe), "QINST=budget=5%")
 		for i := range tr.Points {
 			if p := &tr.Points[i]; p.Kind == spec.PointProc && p.Name == "main.pick" {
 				if found++; (p.Plain > 0) != (name == "pruned") {
@@ -54,7 +55,7 @@ func TestPrune(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, other)
 	}
-	_, out := runTraced(t, exec.Command(other), "QINST=budget=5%")
+	_, out := e2e.Traced(t, exec.Command(other), "QINST=budget=5%")
 	if strings.Count(out, "qinst: -prune: the trace is of another program") != 1 {
 		t.Errorf("pruned by another program's trace it says %q", out)
 	}

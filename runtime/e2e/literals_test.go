@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"qinst.dev/runtime/e2e"
 )
 
 // TestLiterals: a program with probes gives functions the names that it gives them without, with
@@ -15,7 +17,7 @@ import (
 // the same names, too.
 func TestLiterals(t *testing.T) {
 	t.Parallel()
-	buildProbed(t, "programs", "literals")
+	e2e.Build(t, "programs", "literals")
 	for _, flags := range [][]string{nil, {"-gcflags=-l"}, {"-gcflags=-N"}, {"-buildmode=pie"}, {"-race"},
 		{"-ldflags=-s"}, {"-ldflags=-linkmode=external"}} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {

@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"fmt"
@@ -9,13 +9,14 @@ import (
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/stats"
 	"qinst.dev/internal/trace"
+	"qinst.dev/runtime/e2e"
 )
 
 // runHolds runs program holds at the default budget. It returns the trace, what is known of its
 // lock, and what the program says.
 func runHolds(t *testing.T, program string, args ...string) (*trace.Trace, *profile.Object, map[string]int64) {
 	t.Helper()
-	tr, out := runTraced(t, exec.Command(program, args...), "QINST=budget=5%")
+	tr, out := e2e.Traced(t, exec.Command(program, args...), "QINST=budget=5%")
 	said := map[string]int64{}
 	for line := range strings.Lines(out) {
 		var name string
@@ -62,7 +63,7 @@ func counted(tr *trace.Trace, said map[string]int64) (n uint64) {
 // TestHolds compares what a program measures of its own lock with the profile.
 func TestHolds(t *testing.T) {
 	t.Parallel()
-	program := buildProbed(t, "programs", "holds")
+	program := e2e.Build(t, "programs", "holds")
 
 	// A small procedure takes far more than the budget to count. Operations and records are few, so
 	// that all of them are written.

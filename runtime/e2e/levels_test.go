@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"qinst.dev/internal/format/salvage"
 	"qinst.dev/internal/trace"
+	"qinst.dev/runtime/e2e"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )
@@ -16,7 +17,7 @@ import (
 // that make levels change all the time.
 func TestLevels(t *testing.T) {
 	t.Parallel()
-	program := buildProbed(t, "programs", "levels")
+	program := e2e.Build(t, "programs", "levels")
 	for _, test := range []struct {
 		name, settings string
 		check          func(t *testing.T, l *levelsRun)
@@ -78,7 +79,7 @@ func TestLevels(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			tr, out := runTraced(t, exec.Command(program), "QINST="+test.settings)
+			tr, out := e2e.Traced(t, exec.Command(program), "QINST="+test.settings)
 			l := &levelsRun{Trace: tr}
 			l.conserves(t, out)
 			test.check(t, l)

@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"qinst.dev/runtime/e2e"
 	"qinst.dev/sddf/spec"
 )
 
@@ -15,7 +16,7 @@ import (
 // stands once if both bodies together would be, and what is inlined into it stays so.
 func TestLarge(t *testing.T) {
 	t.Parallel()
-	buildProbed(t, "programs", "literals") // qinst is on the path
+	e2e.Build(t, "programs", "literals") // qinst is on the path
 	dir := t.TempDir()
 	var text strings.Builder
 	text.WriteString(largeProgram)
@@ -52,7 +53,7 @@ func TestLarge(t *testing.T) {
 			t.Errorf("%s: not inlined with probes", line)
 		}
 	}
-	for _, p := range runProbed(t, "", filepath.Join(dir, "large")).Points {
+	for _, p := range e2e.Run(t, "", filepath.Join(dir, "large")).Points {
 		want, is := map[string]bool{"main.small": true, "main.middle": true, "main.large": false}[p.Name]
 		if twice := p.Flags&spec.FlagTwice != 0; is && p.Kind == spec.PointProc && twice != want {
 			t.Errorf("%s stands twice: found %v, expected %v", p.Name, twice, want)

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package e2e_test
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"qinst.dev/runtime/e2e"
 )
 
 // TestThreadLimit runs a program where the process may have few threads. Where the plain program
@@ -18,7 +20,7 @@ import (
 // threads, and says so in one line.
 func TestThreadLimit(t *testing.T) {
 	group := threadGroup(t)
-	probed := buildProbed(t, "programs", "steady")
+	probed := e2e.Build(t, "programs", "steady")
 	plain := filepath.Join(t.TempDir(), "plain")
 	build := exec.Command("go", "build", "-o", plain, "./steady")
 	build.Dir = filepath.Join("..", "..", "testdata", "programs")

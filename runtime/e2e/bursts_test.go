@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"os/exec"
@@ -8,6 +8,7 @@ import (
 
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/runtime/e2e"
 	"qinst.dev/sddf/spec"
 )
 
@@ -15,12 +16,12 @@ import (
 // bursts say with the exact counts of another run.
 func TestBursts(t *testing.T) {
 	t.Parallel()
-	program := buildProbed(t, "programs", "bursts", "-small=40")
-	exact, _ := runTraced(t, exec.Command(program, "small"), "QINST=mode=count")
+	program := e2e.Build(t, "programs", "bursts", "-small=40")
+	exact, _ := e2e.Traced(t, exec.Command(program, "small"), "QINST=mode=count")
 	const enough, most = 100, 6 // on a busy machine a run may have few bursts
 	given, held := 0, 0
 	for run := 0; run < most && given < enough; run++ {
-		tr, _ := runTraced(t, exec.Command(program, "small"), "QINST=budget=5%")
+		tr, _ := e2e.Traced(t, exec.Command(program, "small"), "QINST=budget=5%")
 		if err := tracetest.Validate(tr); err != nil {
 			t.Error(err)
 		}
@@ -72,7 +73,7 @@ func TestBursts(t *testing.T) {
 func TestBurstsEnd(t *testing.T) {
 	t.Parallel()
 	const most = 1<<15 + 1<<12 // and some more, of activations that began before it did
-	tr, _ := runTraced(t, exec.Command(buildProbed(t, "programs", "tight", "-small=0")), "QINST=budget=5%",
+	tr, _ := e2e.Traced(t, exec.Command(e2e.Build(t, "programs", "tight", "-small=0")), "QINST=budget=5%",
 		"GOMAXPROCS=1")
 	if err := tracetest.Validate(tr); err != nil {
 		t.Error(err)

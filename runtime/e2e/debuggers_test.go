@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"cmp"
@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"qinst.dev/runtime/e2e"
 )
 
 // TestDebuggers: what debuggers are told of the user's functions is what they are told of a plain
@@ -21,7 +23,7 @@ import (
 // of probes.
 func TestDebuggers(t *testing.T) {
 	t.Parallel()
-	buildProbed(t, "programs", "debugged")
+	e2e.Build(t, "programs", "debugged")
 	for _, flags := range []string{"", "-N -l"} {
 		t.Run(flags, func(t *testing.T) {
 			t.Parallel()
@@ -61,7 +63,7 @@ func TestSteps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("with -short nobody waits for a debugger")
 	}
-	buildProbed(t, "programs", "debugged")
+	e2e.Build(t, "programs", "debugged")
 	plain, probed := buildDebugged(t, "-N -l"), buildDebugged(t, "-N -l", "-toolexec", "qinst")
 	for command, n := range map[string]int{"next": 30, "step": 250} {
 		want := stepped(t, plain, "", command, n)

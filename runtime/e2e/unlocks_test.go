@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/runtime/e2e"
 )
 
 // TestUnlocks: locks that are held equally long have the same hold and a hint each, whichever way
@@ -15,8 +16,8 @@ import (
 // hint says what is not.
 func TestUnlocks(t *testing.T) {
 	t.Parallel()
-	program := buildProbed(t, "programs", "unlocks", "-small=40")
-	tr, out := runTraced(t, exec.Command(program), "QINST=budget=5%")
+	program := e2e.Build(t, "programs", "unlocks", "-small=40")
+	tr, out := e2e.Traced(t, exec.Command(program), "QINST=budget=5%")
 	said := map[string]int64{}
 	for line := range strings.Lines(out) {
 		var name string

@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"fmt"
@@ -11,13 +11,14 @@ import (
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/runtime/e2e"
 )
 
 // TestFlightRecorder: a file with the last events appears if something asks for it, or
 // the program dies, and none else.
 func TestFlightRecorder(t *testing.T) {
 	t.Parallel()
-	program := buildProbed(t, "programs", "reduced")
+	program := e2e.Build(t, "programs", "reduced")
 	for _, test := range []struct {
 		how, settings string
 		files         []string
@@ -96,7 +97,7 @@ func checkFlight(t *testing.T, path string, least int) {
 func TestFlightSamples(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "f.sddf")
-	cmd := exec.Command(buildProbed(t, "programs", "reduced"), "100000", "snapshot")
+	cmd := exec.Command(e2e.Build(t, "programs", "reduced"), "100000", "snapshot")
 	cmd.Env = append(os.Environ(), "QINST=main.*=count,sample=10000/s,mode=flight,budget=off,out="+file)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/runtime/e2e"
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )
@@ -26,7 +27,7 @@ func calledIn(n uint64) map[string]uint64 {
 // counts.
 func TestReduced(t *testing.T) {
 	t.Parallel()
-	program := buildProbed(t, "programs", "reduced")
+	program := e2e.Build(t, "programs", "reduced")
 	for _, test := range []struct {
 		name, extensions, reduced string
 		n                         uint64
@@ -108,7 +109,7 @@ func TestReduced(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			tr, out := runTraced(t, exec.Command(program, fmt.Sprint(test.n)), "QINST=extensions="+test.extensions,
+			tr, out := e2e.Traced(t, exec.Command(program, fmt.Sprint(test.n)), "QINST=extensions="+test.extensions,
 				"REDUCED="+test.reduced)
 			r := &reducedRun{Trace: tr, n: test.n, out: out, entered: map[string]uint64{}}
 			r.conserves(t)
@@ -121,7 +122,7 @@ func TestReduced(t *testing.T) {
 // they cannot, what they have not dropped is there.
 func TestReducedEnds(t *testing.T) {
 	t.Parallel()
-	program := buildProbed(t, "programs", "reduced")
+	program := e2e.Build(t, "programs", "reduced")
 	for _, test := range []struct {
 		how  string
 		last bool

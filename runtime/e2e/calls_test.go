@@ -1,17 +1,19 @@
-package main
+package e2e_test
 
 import (
 	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"qinst.dev/runtime/e2e"
 )
 
 // TestCalls compares how often functions were called with what the program counts, from
 // procedures that are left in every way, and by goroutines that wait or never end.
 func TestCalls(t *testing.T) {
 	t.Parallel()
-	exe := buildProbed(t, "programs", "calls")
+	exe := e2e.Build(t, "programs", "calls")
 	for _, settings := range []string{"mode=count", "mode=sample", "mode=trace", "odd:*=time", "mode=count,memory=4MiB",
 		"GOMAXPROCS=1"} {
 		waiting := "2000"
@@ -22,7 +24,7 @@ func TestCalls(t *testing.T) {
 		if strings.HasPrefix(settings, "GO") {
 			env = settings
 		}
-		tr, out := runTraced(t, exec.Command(exe, "1000", waiting), env)
+		tr, out := e2e.Traced(t, exec.Command(exe, "1000", waiting), env)
 		p := checkedProfile(t, tr, nil)
 		got := map[string]uint64{}
 		for _, c := range p.Calls {

@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"bytes"
@@ -153,7 +153,11 @@ func pointsOf(t *testing.T, dir, name string) (skipped map[int]string, derived m
 	}
 	skipped, derived = map[int]string{}, map[int]bool{}
 	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
-		var l pointLine
+		var l struct {
+			Kind, Skip string
+			Line       uint32
+			Flags      []string
+		}
 		if err := dec.Decode(&l); err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/runtime/e2e"
 )
 
 // tokens is a workload whose processors are tokens, and T on one, two and three of them, in units.
@@ -30,7 +31,7 @@ var tokenTruth = []tokens{
 func TestPredictsTokens(t *testing.T) {
 	t.Parallel()
 	for _, c := range tokenTruth {
-		exe := buildProbed(t, "workloads", c.program)
+		exe := e2e.Build(t, "workloads", c.program)
 		for procs := 1; procs <= 3; procs++ {
 			t.Run(fmt.Sprintf("%s on %d", c.program, procs), func(t *testing.T) {
 				t.Parallel()
@@ -52,7 +53,7 @@ func TestPredictsTokens(t *testing.T) {
 // predicted returns what is off in the predictions from a run on some processors.
 func (c *tokens) predicted(t *testing.T, cmd *exec.Cmd, procs int) (off []string) {
 	t.Helper()
-	tr, _ := runTraced(t, cmd)
+	tr, _ := e2e.Traced(t, cmd)
 	p, losses, err := steps.Build(tr, steps.Options{VirtualProcs: procs})
 	if err != nil || losses.Any() {
 		t.Fatal(losses, err)

@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"os"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/runtime/e2e"
 	"qinst.dev/sddf/spec"
 )
 
@@ -16,7 +17,7 @@ import (
 // sees. Each operation on the lock of a procedure with many returns has an event.
 func TestDeferred(t *testing.T) {
 	t.Parallel()
-	program := buildProbed(t, "programs", "deferred")
+	program := e2e.Build(t, "programs", "deferred")
 	plain := filepath.Join(t.TempDir(), "plain")
 	build := exec.Command("go", "build", "-o", plain, "./deferred")
 	build.Dir = filepath.Join("..", "..", "testdata", "programs")
@@ -29,7 +30,7 @@ func TestDeferred(t *testing.T) {
 	}
 	for _, settings := range []string{"mode=trace,budget=off", "mode=count", "budget=5%", "kind:sync=off",
 		"kind:proc=off"} {
-		tr, got := runTraced(t, exec.Command(program), "QINST="+settings)
+		tr, got := e2e.Traced(t, exec.Command(program), "QINST="+settings)
 		if got != string(want) {
 			t.Errorf("%s: it prints\n%s\nexpected\n%s", settings, got, want)
 		}

@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/runtime/e2e"
 )
 
 // crowded is a program with many procedures, which many threads call at the same time,
@@ -106,7 +107,7 @@ func TestMemory(t *testing.T) {
 	for _, memory := range []string{"12MiB", "612MiB"} {
 		t.Run(memory, func(t *testing.T) {
 			t.Parallel()
-			tr, _ := runTraced(t, exec.Command(filepath.Join(dir, "crowded")), "QINST=memory="+memory)
+			tr, _ := e2e.Traced(t, exec.Command(filepath.Join(dir, "crowded")), "QINST=memory="+memory)
 			if err := tracetest.Validate(tr); err != nil && memory != "12MiB" {
 				t.Error(err)
 			}

@@ -1,4 +1,4 @@
-package main
+package e2e_test
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,77 +23,9 @@ import (
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/internal/trials/oracle"
+	"qinst.dev/runtime/e2e"
 	"qinst.dev/sddf/spec"
 )
-
-// probed are the programs that were built, each once.
-var probed struct {
-	dir string
-	sync.Mutex
-	build map[string]func() error // by module and program
-}
-
-// buildProbed builds a program of testdata with the bare wrapper, which is this
-// test's binary under the name qinst.
-func buildProbed(t *testing.T, module, program string, flags ...string) string {
-	t.Helper()
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
-		t.Skip("probes need linux on amd64 or arm64; reading is tested elsewhere")
-	}
-	exe := filepath.Join(probed.dir, module, program+strings.Join(flags, ""))
-	probed.Lock()
-	build := probed.build[exe]
-	if build == nil {
-		build = sync.OnceValue(func() error {
-			cmd := exec.Command("go", "build", "-toolexec", strings.Join(append([]string{"qinst"}, flags...), " "),
-				"-o", exe, "./"+program)
-			cmd.Dir = filepath.Join("..", "..", "testdata", module)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				return fmt.Errorf("%w\n%s", err, out)
-			}
-			return nil
-		})
-		if probed.build == nil {
-			probed.build = map[string]func() error{}
-		}
-		probed.build[exe] = build
-	}
-	probed.Unlock()
-	if err := build(); err != nil {
-		t.Fatal(err)
-	}
-	return exe
-}
-
-// runProbed runs it on the given number of processors and opens what it recorded.
-func runProbed(t *testing.T, procs, exe string, args ...string) *trace.Trace {
-	t.Helper()
-	tr, _ := runTraced(t, exec.Command(exe, args...), "GOMAXPROCS="+procs)
-	return tr
-}
-
-// runTraced runs a program with probes and returns its trace and its output.
-func runTraced(t *testing.T, cmd *exec.Cmd, env ...string) (*trace.Trace, string) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "live.sddf")
-	settings := "QINST=limit=0,budget=off,out=" + file
-	for i, e := range env {
-		if more, ok := strings.CutPrefix(e, "QINST="); ok {
-			env[i] = settings + "," + more
-		}
-	}
-	cmd.Env = append(append(os.Environ(), settings), env...)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	tr, err := trace.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tr.Close() })
-	return tr, string(out)
-}
 
 // The workloads, and where their profile on two processors is a formula: the
 // procedures' NPT as shares of their sum (the rest of the run is calibration).
@@ -126,10 +57,10 @@ var liveTruth = []struct {
 func TestLiveTruth(t *testing.T) {
 	for _, c := range liveTruth {
 		t.Run(c.program, func(t *testing.T) {
-			exe := buildProbed(t, "workloads", c.program)
+			exe := e2e.Build(t, "workloads", c.program)
 			judged := 0
 			for range 5 {
-				tr := runProbed(t, "2", exe, c.args...)
+				tr := e2e.Run(t, "2", exe, c.args...)
 				p := checkedProfile(t, tr, c.calls)
 				if p.OffCPU > p.Busy/50 || tr.Steal > p.Busy/50 { // what a host took looks like work
 					continue
@@ -217,9 +148,9 @@ func deviation(p *profile.Profile, npt map[string]float64) float64 {
 // The trace has an end for each all the same, at its time.
 func TestLivePanics(t *testing.T) {
 	t.Parallel()
-	exe := buildProbed(t, "programs", "panics")
+	exe := e2e.Build(t, "programs", "panics")
 	for _, procs := range []string{"1", "4"} {
-		tr := runProbed(t, procs, exe)
+		tr := e2e.Run(t, procs, exe)
 		if err := tracetest.Validate(tr); err != nil {
 			t.Error(err)
 		}
@@ -229,13 +160,13 @@ func TestLivePanics(t *testing.T) {
 // Beside programs that take every processor the report says that the operating system took it away:
 // when, if it is asked, or how much of its numbers.
 func TestBurner(t *testing.T) {
-	exe := buildProbed(t, "workloads", "imbalance")
+	exe := e2e.Build(t, "workloads", "imbalance")
 	burn(t)
 	for os, want := range map[string]string{
 		"on":  "WARNING: the operating system took processors from running goroutines for",
 		"off": "WARNING: the operating system kept running threads waiting",
 	} {
-		tr, _ := runTraced(t, exec.Command(exe, "-unit", "30ms"), "GOMAXPROCS=2", "QINST=os="+os)
+		tr, _ := e2e.Traced(t, exec.Command(exe, "-unit", "30ms"), "GOMAXPROCS=2", "QINST=os="+os)
 		p, err := profile.New(tr)
 		if err != nil {
 			t.Fatal(err)
@@ -275,10 +206,10 @@ func burn(t *testing.T) {
 // The states of every goroutine are those that Go's own tracer saw.
 func TestOracle(t *testing.T) {
 	t.Parallel()
-	exe := buildProbed(t, "programs", "oracle")
+	exe := e2e.Build(t, "programs", "oracle")
 	for _, procs := range []string{"1", "2", "7"} {
 		theirs := filepath.Join(t.TempDir(), "go.trace")
-		ours := runProbed(t, procs, exe, theirs)
+		ours := e2e.Run(t, procs, exe, theirs)
 		f, err := os.Open(theirs)
 		if err != nil {
 			t.Fatal(err)
@@ -342,7 +273,7 @@ func TestLoops(t *testing.T) {
 // trace, one thing a line.
 func runCounting(t *testing.T, program string) (*profile.Profile, []string) {
 	t.Helper()
-	tr, out := runTraced(t, exec.Command(buildProbed(t, "programs", program)))
+	tr, out := e2e.Traced(t, exec.Command(e2e.Build(t, "programs", program)))
 	return checkedProfile(t, tr, nil), strings.Split(strings.TrimSpace(out), "\n")
 }
 
@@ -350,7 +281,7 @@ func runCounting(t *testing.T, program string) (*profile.Profile, []string) {
 // goroutines, in order, within the procedure, every one counted.
 func TestRecords(t *testing.T) {
 	t.Parallel()
-	tr, out := runTraced(t, exec.Command(buildProbed(t, "programs", "records")))
+	tr, out := e2e.Traced(t, exec.Command(e2e.Build(t, "programs", "records")))
 	checkedProfile(t, tr, nil)
 	type found struct {
 		count, sum int
@@ -436,7 +367,7 @@ var recordLine = regexp.MustCompile(`^ +\d+\.\d{6}ms  thread \d+ +g\d+ +record +
 func TestCut(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"locks", "states", "records"} {
-		whole, _ := runTraced(t, exec.Command(buildProbed(t, "programs", program)))
+		whole, _ := e2e.Traced(t, exec.Command(e2e.Build(t, "programs", program)))
 		part := filepath.Join(t.TempDir(), "part.sddf")
 		windows := [][2]float64{{0.3, 0.31}, {0.01, 0.02}, {0.5, 1}}
 		if program == "states" {
@@ -515,7 +446,7 @@ func stepsOf(t *testing.T, tr *trace.Trace, from, to trace.Time) (list []string,
 // order and once, though it never wrote the end. QINST_KILLS says how often.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	exe := buildProbed(t, "programs", "killed")
+	exe := e2e.Build(t, "programs", "killed")
 	kills, _ := strconv.Atoi(cmp.Or(os.Getenv("QINST_KILLS"), "6"))
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	for i := range kills {
@@ -667,9 +598,9 @@ func TestLocks(t *testing.T) {
 // last of the file was written, is missing there and said to be.
 func TestEndsAmidst(t *testing.T) {
 	t.Parallel()
-	exe := buildProbed(t, "programs", "hops")
+	exe := e2e.Build(t, "programs", "hops")
 	for range 20 {
-		tr, _ := runTraced(t, exec.Command(exe))
+		tr, _ := e2e.Traced(t, exec.Command(exe))
 		if err := tracetest.Validate(tr); err != nil &&
 			!strings.Contains(err.Error(), "traced but are not in the file") {
 			t.Fatal(err)

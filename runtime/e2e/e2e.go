@@ -1,0 +1,118 @@
+// Package e2e builds programs with the real command, runs them and opens their traces: tests of the
+// runtime in observed programs are here, and tests of commands use it too.
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"qinst.dev/internal/trace"
+	"qinst.dev/runtime/api"
+)
+
+// programs are those that were built, each once.
+var programs struct {
+	dir string
+	sync.Mutex
+	build map[string]func() error // by module and program
+}
+
+// Main is for TestMain. It builds qinst, for the tests and for the go command that they run. It is
+// the program that users build, and not the test binary: what it has compiled with probes, the
+// standard library for one, stays in the build cache until a file of qinst changes, and other
+// suites find it there. Without paths and versions in it, it is the same in every clone.
+func Main(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "qinst-programs")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	programs.dir = dir
+	bin := filepath.Join(dir, "bin") + string(filepath.Separator)
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", bin, api.Module+"/cmd/qinst")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building qinst: %v\n%s", err, out)
+		return 1
+	}
+	os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return m.Run()
+}
+
+// Dir is a folder for programs that tests of the package share. It is removed at the end.
+func Dir() string { return programs.dir }
+
+// Once runs a function the first time that it is called with a name, and returns its result then
+// and later.
+func Once(name string, f func() error) error {
+	programs.Lock()
+	once := programs.build[name]
+	if once == nil {
+		if programs.build == nil {
+			programs.build = map[string]func() error{}
+		}
+		once = sync.OnceValue(f)
+		programs.build[name] = once
+	}
+	programs.Unlock()
+	return once()
+}
+
+// Build builds a program of a module of testdata with probes, by the bare wrapper with some flags,
+// and returns its path.
+func Build(t *testing.T, module, program string, flags ...string) string {
+	t.Helper()
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		t.Skip("probes need linux on amd64 or arm64; reading is tested elsewhere")
+	}
+	exe := filepath.Join(programs.dir, module, program+strings.Join(flags, ""))
+	err := Once(exe, func() error {
+		cmd := exec.Command("go", "build", "-toolexec", strings.Join(append([]string{"qinst"}, flags...), " "),
+			"-o", exe, "./"+program)
+		cmd.Dir = filepath.Join("..", "..", "testdata", module)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exe
+}
+
+// Run runs a program with probes on a number of processors, and returns its trace.
+func Run(t *testing.T, procs, exe string, args ...string) *trace.Trace {
+	t.Helper()
+	tr, _ := Traced(t, exec.Command(exe, args...), "GOMAXPROCS="+procs)
+	return tr
+}
+
+// Traced runs a program with probes, and returns its trace and its output.
+func Traced(t *testing.T, cmd *exec.Cmd, env ...string) (*trace.Trace, string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "live.sddf")
+	settings := "QINST=limit=0,budget=off,out=" + file
+	for i, e := range env {
+		if more, ok := strings.CutPrefix(e, "QINST="); ok {
+			env[i] = settings + "," + more
+		}
+	}
+	cmd.Env = append(append(os.Environ(), settings), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	tr, err := trace.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.Close() })
+	return tr, string(out)
+}
