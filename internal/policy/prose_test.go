@@ -44,7 +44,6 @@ const mostMarkers = 8
 // The file has the folders that have more, and lines that are too long: by how much may only fall.
 const proseFile = "testdata/prose.txt"
 
-
 const (
 	mostText = 100 // columns of comments and Markdown
 	mostCode = 120
