@@ -1,3 +1,3 @@
-// Package price has what the tool's work in a program costs: events by kind, and hits that are only
-// counted.
+// Package price has the prices of the tool's work in a program: of events by kind, and of hits that
+// are only counted.
 package price

@@ -6,7 +6,7 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// Kind is a kind of thing that the tool does in the program's time.
+// Kind is a kind of work that the tool does in the program's time.
 type Kind uint8
 
 // Kinds.
@@ -37,13 +37,13 @@ func KindOf(e *trace.Event) (Kind, bool) {
 		return Schedule, e.From != trace.OffCPU && e.To != trace.OffCPU
 	case trace.Sample, trace.Searched, trace.Gap, trace.Procs:
 		return Other, false
-	case trace.Trips: // a word of the exit behind it
+	case trace.Trips: // a word of the exit after it
 		return Call, false
 	}
 	return Other, true
 }
 
-// Price is what one of a kind costs, in ns.
+// Price is the cost of one event of a kind, in ns.
 type Price struct {
 	Each, SD float64
 	From     string // where it was measured
@@ -59,17 +59,17 @@ const (
 // Prices are those of a trace.
 type Prices [NumKinds]Price
 
-// readings is what an event costs in a program, in readings of the clock, with the caches it uses:
-// found by comparing programs where all is traced with plain runs. Those of calls were 0.4 to 2.9,
+// readings is the cost of an event in a program, with the caches it uses, in readings of the clock.
+// It was found by comparing fully traced programs with plain runs. Those of calls were 0.4 to 2.9,
 // on two kinds of processors.
 var readings = [NumKinds]float64{Call: 1.5, Sync: 1.8, Schedule: 2.5, Other: 1.8}
 
 // Spread is the standard deviation of these among programs, as a share.
 const Spread = 0.35
 
-// Events that time themselves wait for all that is under way before they read the clock again,
-// which others do not. So an event costs a part of what these find: by comparison with plain runs,
-// as above, with a standard deviation among programs as a share.
+// Events that time themselves wait for all instructions under way before they read the clock again;
+// others do not. So an event costs a part of the measured time. That part, and its standard
+// deviation among programs, is from comparisons with plain runs, too.
 var itself = [NumKinds]float64{Call: 0.55, Sync: 0.8, Schedule: 0.53, Other: 0.7}
 
 const (
@@ -77,8 +77,8 @@ const (
 	leastItself  = 30 // events
 )
 
-// Of returns a trace's prices. Readings of the clock at the start tell less than events that timed
-// themselves in the program, and both together more than either.
+// Of returns a trace's prices. Events that timed themselves in the program are better evidence than
+// readings of the clock at its start, and both together are better than either.
 func Of(t *trace.Tables) (p Prices) {
 	clock := t.Costs().Clock
 	for k := range p {
@@ -93,9 +93,9 @@ func Of(t *trace.Tables) (p Prices) {
 	return p
 }
 
-// extra is how much longer an event took because it was to, for an experiment, in ns. Events of the
-// run tell it better than those of its start, because they were interrupted as often as all that
-// ran. To know it they read the clock once more.
+// extra is the time by which events were made longer, for an experiment, in ns. Events during the
+// run measure it better than those at its start, because they were interrupted as often as the rest
+// of the run. They read the clock once more for it.
 func extra(t *trace.Tables) float64 {
 	if own := t.Took["extra"]; own.N >= leastItself {
 		return own.Mean + t.Costs().Clock
@@ -103,8 +103,8 @@ func extra(t *trace.Tables) float64 {
 	return float64(t.Int("extra_ps")) / 1000
 }
 
-// and is what two measurements tell together, which err by amounts: the surer one counts for more.
-// It is said to be from the second.
+// and combines two measurements with additive errors, weighted by their precision. Its source is
+// that of the second.
 func (p Price) and(q Price) Price {
 	a, b := 1/(p.SD*p.SD), 1/(q.SD*q.SD)
 	return Price{(a*p.Each + b*q.Each) / (a + b), 1 / math.Sqrt(a+b), q.From}

@@ -7,9 +7,9 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Whole reports whether all that probes of procedures and loops were called for has an event. Then
-// samples add nothing but what probes cost. A part of a trace, which counts its events alone, does
-// not tell.
+// Whole reports whether every call of a probe of a procedure or loop has an event. Then samples add
+// nothing but the cost of probes. Of a part of a trace, which counts its own events alone, this is
+// unknown.
 func Whole(t *trace.Tables) bool {
 	if !t.HasCounts || t.Attr(trace.AttrFrom) != nil {
 		return false
@@ -24,7 +24,7 @@ func Whole(t *trace.Tables) bool {
 	return true
 }
 
-// Seen is what samples that tell what text ran saw of goroutines, and of probes in them.
+// Seen is the time in which samples found goroutines at work, and in which they found probes in them.
 type Seen struct {
 	n, probes     int
 	all, inProbes float64 // ns that they stand for
@@ -46,21 +46,21 @@ func (s *Seen) Add(x trace.Sampled, probe bool) {
 
 const (
 	leastSeen  = 8
-	unseen     = 60   // ns of a goroutine's work at each change of its state are the scheduler's, where nobody looks
+	unseen     = 60   // ns of a goroutine's work at each change of its state are the scheduler's, which is not sampled
 	mostUnseen = 0.75 // of the work
-	// of what calls cost: the rest is around them in the program's own text, which keeps values for
-	// them and tests what is on
+	// of the cost of calls: the rest is around them in the program's own text, which saves values for
+	// them and tests which are on
 	seenOfCalls = 0.9
-	// standard deviation among programs of what calls cost, as a share of what samples see: what
-	// waits for a probe, or in it, differs
+	// standard deviation among programs of the cost of calls, as a share of the sampled time:
+	// programs differ in how many instructions wait for a probe, or in it
 	seenSpread   = 0.2
 	seenOfLocked = 0.5 // of the price of an operation: the rest is in the lock's own instructions, which wait
 )
 
-// Mend makes the price of calls that which samples of a whole trace tell as well, if there were so
-// many calls, operations and changes of state, and goroutines worked so many ns. The price is right
-// within its standard deviation, and samples within the error of their number: the surer one counts
-// for more.
+// Mend corrects the price of calls by the samples of a whole trace with the given numbers of calls,
+// operations and changes of state, in which goroutines worked for some ns. The price is right within
+// its standard deviation, and the sampled time within its sampling error; both are weighted by their
+// precision.
 func (p *Prices) Mend(s *Seen, work float64, calls, operations, changes int64) {
 	priced := float64(calls) * p[Call].Each
 	all := work - min(unseen*float64(changes), mostUnseen*work)
