@@ -24,7 +24,8 @@ func Whole(t *trace.Tables) bool {
 	return true
 }
 
-// Seen is the time in which samples found goroutines at work, and in which they found probes in them.
+// Seen is the time in which samples found goroutines at work, and in which they found probes in
+// them.
 type Seen struct {
 	n, probes     int
 	all, inProbes float64 // ns that they stand for
@@ -48,8 +49,8 @@ const (
 	leastSeen  = 8
 	unseen     = 60   // ns of a goroutine's work at each change of its state are the scheduler's, which is not sampled
 	mostUnseen = 0.75 // of the work
-	// of the cost of calls: the rest is around them in the program's own text, which saves values for
-	// them and tests which are on
+	// of the cost of calls: the rest is around them in the program's own text, which saves values
+	// for them and tests which are on
 	seenOfCalls = 0.9
 	// standard deviation among programs of the cost of calls, as a share of the sampled time:
 	// programs differ in how many instructions wait for a probe, or in it
@@ -58,9 +59,9 @@ const (
 )
 
 // Mend corrects the price of calls by the samples of a whole trace with the given numbers of calls,
-// operations and changes of state, in which goroutines worked for some ns. The price is right within
-// its standard deviation, and the sampled time within its sampling error; both are weighted by their
-// precision.
+// operations and changes of state, in which goroutines worked for some ns. The price is right
+// within its standard deviation, and the sampled time within its sampling error; both are weighted
+// by their precision.
 func (p *Prices) Mend(s *Seen, work float64, calls, operations, changes int64) {
 	priced := float64(calls) * p[Call].Each
 	all := work - min(unseen*float64(changes), mostUnseen*work)

@@ -68,11 +68,11 @@ const (
 
 // Text with probes is larger: fewer functions are inlined into it, leaves get frames, and caches
 // hold less of it. Nothing measures that overhead. Compared with plain runs, 35 benchmarks that
-// spent a third of their time or more in such text took -34 to +57 % of that time more than the overhead
-// that is measured or has a price; the quartiles are -5 and 14 %, the median is 7 (docs/RESULTS.md, "First
-// contact"). Some of the range is noise, since pairs of runs differ by up to 15 %, and some is code
-// alignment, which may make a program faster. A program that seldom enters such text usually pays
-// nothing; but a loop that lasts may lack an inlined function.
+// spent a third of their time or more in such text took -34 to +57 % of that time more than the
+// overhead that is measured or has a price; the quartiles are -5 and 14 %, the median is 7
+// (docs/RESULTS.md, "First contact"). Some of the range is noise, since pairs of runs differ by up
+// to 15 %, and some is code alignment, which may make a program faster. A program that seldom
+// enters such text usually pays nothing; but a loop that lasts may lack an inlined function.
 const (
 	UsualText   = 0.08 // of the time in text with probes
 	LeastText   = -0.1
