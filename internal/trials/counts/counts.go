@@ -132,66 +132,78 @@ type expected struct {
 	procs, calls map[int][]pos // start of a procedure's first block; position of a call
 }
 
+// place is a line with procedures or calls.
+type place struct {
+	file, kind string
+	line       int
+}
+
+// report compares the places of a package that are alone on their line.
 func report(pkg string, t *trace.Trace, runs [4]map[string][]block) (bool, error) {
-	files := map[string]*expected{}
-	same, procs, calls, unsteady := true, 0, 0, 0
-	type key struct {
-		file, kind string
-		line       int
+	counted, files, err := places(pkg, t)
+	if err != nil {
+		return false, err
 	}
-	counted := map[key][]uint64{}
+	same, unsteady, compared := true, 0, map[string]int{}
+	for k, hits := range counted {
+		at := files[k.file].procs[k.line]
+		if k.kind == spec.PointCall {
+			at = files[k.file].calls[k.line]
+		}
+		if len(hits) != 1 || len(at) != 1 {
+			continue // several on one line
+		}
+		base := filepath.Base(k.file)
+		count, steady, ok := covered(runs, base, at[0])
+		switch {
+		case !ok:
+			continue
+		case !steady:
+			unsteady++
+			continue
+		}
+		compared[k.kind]++
+		// A call before it in the block may panic: then the block was entered, and
+		// the call not reached.
+		if hits[0] > count || hits[0] < count && k.kind == spec.PointProc {
+			same = false
+			fmt.Printf("%s:%d: %s counted %d times, the cover tool says %d\n", base, k.line, k.kind, hits[0], count)
+		}
+	}
+	procs := compared[spec.PointProc]
+	fmt.Printf("%s: %d procedures and %d calls compared, %d unsteady\n", pkg, procs, compared[spec.PointCall], unsteady)
+	return same && procs > 0, nil
+}
+
+// places has what probes counted, and the source files of it.
+func places(pkg string, t *trace.Trace) (counted map[place][]uint64, files map[string]*expected, err error) {
+	counted, files = map[place][]uint64{}, map[string]*expected{}
 	for i := range t.Points {
 		p := &t.Points[i]
 		if p.Package != pkg || strings.HasSuffix(p.File, "_test.go") || p.Flags&spec.FlagDerived != 0 ||
 			p.Kind != spec.PointProc && p.Kind != spec.PointCall {
 			continue
 		}
-		k := key{p.File, p.Kind, p.Line}
+		k := place{p.File, p.Kind, p.Line}
 		counted[k] = append(counted[k], p.Hits)
 		if files[p.File] == nil {
-			e, err := expect(p.File)
-			if err != nil {
-				return false, err
+			if files[p.File], err = expect(p.File); err != nil {
+				return nil, nil, err
 			}
-			files[p.File] = e
 		}
 	}
-	for k, hits := range counted {
-		places := files[k.file].procs[k.line]
-		if k.kind == spec.PointCall {
-			places = files[k.file].calls[k.line]
-		}
-		if len(hits) != 1 || len(places) != 1 {
-			continue // several on one line
-		}
-		base := filepath.Base(k.file)
-		a, ok := at(runs[0][base], places[0])
-		if !ok {
-			continue
-		}
-		steady := true
-		for _, run := range runs[1:] {
-			b, _ := at(run[base], places[0])
-			steady = steady && a == b
-		}
-		switch {
-		case !steady:
-			unsteady++
-			continue
-		case k.kind == spec.PointProc:
-			procs++
-		default:
-			calls++
-		}
-		// A call before it in the block may panic: then the block was entered, and
-		// the call not reached.
-		if hits[0] > a || hits[0] < a && k.kind == spec.PointProc {
-			same = false
-			fmt.Printf("%s:%d: %s counted %d times, the cover tool says %d\n", base, k.line, k.kind, hits[0], a)
-		}
+	return counted, files, nil
+}
+
+// covered is what the cover tool counted at a place, and whether all its runs agree; ok if the first one has it.
+func covered(runs [4]map[string][]block, file string, p pos) (count uint64, steady, ok bool) {
+	count, ok = at(runs[0][file], p)
+	steady = true
+	for _, run := range runs[1:] {
+		other, _ := at(run[file], p)
+		steady = steady && count == other
 	}
-	fmt.Printf("%s: %d procedures and %d calls compared, %d unsteady\n", pkg, procs, calls, unsteady)
-	return same && procs > 0, nil
+	return count, steady, ok
 }
 
 // at is the count of the block around a position.
