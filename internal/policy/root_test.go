@@ -179,7 +179,7 @@ func licenceIn(t *testing.T, dir string) string {
 	var names []string
 	for _, l := range licences {
 		if strings.Contains(string(text), l.words) &&
-			!(l.name == "BSD-2-Clause" && slices.Contains(names, "BSD-3-Clause")) {
+			(l.name != "BSD-2-Clause" || !slices.Contains(names, "BSD-3-Clause")) {
 			names = append(names, l.name)
 		}
 	}

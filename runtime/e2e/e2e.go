@@ -41,7 +41,10 @@ func Main(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "building qinst: %v\n%s", err, out)
 		return 1
 	}
-	os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	if err := os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
 }
 
@@ -113,6 +116,10 @@ func Traced(t *testing.T, cmd *exec.Cmd, env ...string) (*trace.Trace, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { tr.Close() })
+	t.Cleanup(func() {
+		if err := tr.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return tr, string(out)
 }

@@ -32,7 +32,7 @@ func New(p *steps.Program, o Options) *Result {
 	b := &builder{p: p, r: p.R, run: run, options: sim.Options{Procs: procs, Policy: policy},
 		entries: entries{index: map[line]int{}}}
 	b.res = &Result{Version: Version, Procs: procs, Policy: string(policy), Replay: round(run.T), Events: p.R.Events,
-		Operations: p.Operations, Off: p.OffCPU, Remarks: p.Remarks.Copy()}
+		Operations: p.Operations, Off: p.OffCPU, Remarks: p.Said()}
 	if b.res.Run = run; policy != o.Policy {
 		b.res.Remarks.Note("if goroutines shared the processors evenly, the smallest change of this run would grow without bound: the computed run is one in which each keeps its processor until it waits (fifo)")
 	}
@@ -140,7 +140,7 @@ func (b *builder) finish() {
 // NewRequests lists the requests of a program, those first that took most time in all.
 func NewRequests(p *steps.Program) *Result {
 	r := &Result{Version: Version, T: int64(p.End), Procs: p.Procs, Events: p.R.Events, Operations: p.Operations,
-		Path: []Piece{}, Entries: []Entry{}, Remarks: p.Remarks.Copy()}
+		Path: []Piece{}, Entries: []Entry{}, Remarks: p.Said()}
 	if r.Requests = requests(p); len(r.Requests) == 0 {
 		r.Remarks.Note("found no requests: neither regions or tasks of runtime/trace, nor labels of runtime/pprof, nor traced calls of handlers of net/http or grpc, nor tests")
 	}

@@ -95,7 +95,7 @@ func New(p *steps.Program, a Ask) *Result {
 	if a.Request != "" {
 		runs.watch = sim.NewWatch(p, a.Request)
 	}
-	r := &Result{Version: Version, Policy: a.Policy, WhatIf: []Change{}, Remarks: p.Remarks.Copy()}
+	r := &Result{Version: Version, Policy: a.Policy, WhatIf: []Change{}, Remarks: p.Said()}
 	r.Recorded = Recorded{p.Procs, int64(p.End), round(runs.at(p.Procs, a.Policy).T)}
 	r.Unexplained, r.Off = r.Recorded.T-r.Recorded.Replay, p.OffCPU
 	one := runs.at(1, a.Policy)

@@ -27,10 +27,8 @@ type Run struct {
 	by    map[steps.G][]nodeID // nodes by goroutine; see Pieces
 }
 
-// nodeID is an index of the nodes of a run. noNode is none.
+// nodeID is an index of the nodes of a run; below 0 it is none.
 type nodeID int32
-
-const noNode nodeID = -1
 
 // node is an event: the end of some work or of a delay.
 type node struct {

@@ -26,7 +26,7 @@ func (p *Program) warn(source trace.Source) {
 		p.Warn("the trace tells of the first %s of a run of %s: the rest was only counted, and the path goes back from there", measure.Time(source.Wall()), measure.Time(t.Ran))
 	}
 	switch {
-	case part || !p.work.any:
+	case part || !p.worked:
 	case !t.End.Known:
 		p.Warn("the program did not end by itself: the path goes back from the last thing that the trace tells of")
 	case p.Last < 0 && !p.R.Virtual():
@@ -40,7 +40,7 @@ func (p *Program) warn(source trace.Source) {
 // note says what the trace does not tell. lacked are ns that the system took processors for,
 // without saying when.
 func (p *Program) note(losses *trace.Losses, lacked int64) {
-	if !p.work.any {
+	if !p.worked {
 		p.Note("the trace does not tell what goroutines did, and so nothing of a path: it needs events (QINST=mode=trace, as without a setting)")
 		return
 	}

@@ -115,8 +115,8 @@ func (r *Remarks) Note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// Copy is the same, to add more to.
-func (r *Remarks) Copy() Remarks {
+// Said is a copy of them, to add more to.
+func (r *Remarks) Said() Remarks {
 	return Remarks{append([]string{}, r.Warnings...), append([]string{}, r.Notes...)}
 }
 
@@ -172,10 +172,10 @@ func (p *Program) Awaits(c Cause) bool {
 }
 
 // PartsOf returns the parts of a step's work.
-func (p *Program) PartsOf(id StepID) []Part { return p.work.of(p.Step(id)) }
+func (p *Program) PartsOf(id StepID) []Part { return p.partsOf(p.Step(id)) }
 
 // PaidOf is what a step's i-th part was for events, in ns.
-func (p *Program) PaidOf(id StepID, i int) int64 { return p.work.paidOf(p.Step(id), i) }
+func (p *Program) PaidOf(id StepID, i int) int64 { return p.paidOf(p.Step(id), i) }
 
 func (p *Program) isProc(at trace.PointID) bool { return p.isKind(at, spec.PointProc) }
 func (p *Program) isLoop(at trace.PointID) bool { return p.isKind(at, spec.PointLoop) }

@@ -115,14 +115,25 @@ func (s *Step) After() G {
 	return G(s.point) - 1
 }
 
-// Starts, Gives, Takes and Delays make steps of these kinds.
-func Starts(g G) Step                  { return Step{Kind: Start, ref: uint32(g)} }
-func Gives(t Token) Step               { return Step{Kind: Give, ref: uint32(t)} }
-func Takes(t Token) Step               { return Step{Kind: Take, ref: uint32(t)} }
-func Delays(c Cause, ns int64) Step    { return Step{Kind: Delay, ref: uint32(c), number: ns} }
+// Starts is the step of a goroutine that starts another one.
+func Starts(g G) Step { return Step{Kind: Start, ref: uint32(g)} }
+
+// Gives is that of one that gives a token.
+func Gives(t Token) Step { return Step{Kind: Give, ref: uint32(t)} }
+
+// Takes is that of one that waits for a token.
+func Takes(t Token) Step { return Step{Kind: Take, ref: uint32(t)} }
+
+// Delays is that of one that waits for something outside of the program, for some ns.
+func Delays(c Cause, ns int64) Step { return Step{Kind: Delay, ref: uint32(c), number: ns} }
+
 func readies(c Cause, idle int64) Step { return Step{Kind: Ready, ref: uint32(c), number: idle} }
 
-// SetTransit, SetDones and SetAmount set what the methods of these names return.
+// SetTransit sets what [Step.Transit] returns.
 func (s *Step) SetTransit(ns int64) { s.number = ns }
-func (s *Step) SetDones(n int)      { s.number = int64(n) }
-func (s *Step) SetAmount(n int64)   { s.number = n }
+
+// SetDones sets what [Step.Dones] returns.
+func (s *Step) SetDones(n int) { s.number = int64(n) }
+
+// SetAmount sets what [Step.Amount] returns.
+func (s *Step) SetAmount(n int64) { s.number = n }

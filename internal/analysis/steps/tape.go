@@ -81,7 +81,7 @@ func (t *tape) add(g *replay.G, now trace.Time, s Step) StepID {
 	s.At, s.Proc = now, m.proc
 	for _, part := range m.parts {
 		s.Work += part.Ns
-		t.p.work.any = true
+		t.p.worked = true
 	}
 	if s.Work > 0 && g.Paid-m.paid >= 1 {
 		t.p.Clamped++

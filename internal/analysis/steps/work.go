@@ -17,10 +17,10 @@ type work struct {
 	parts [][]Part  // of all steps
 	pays  [][]int64 // ns of each part for events, by [Options.Price], as far as a list goes: lists are those of parts
 
-	npt   []float64 // normalized processor time by context, ns
-	spent []int64   // processor time by context, ns
-	paid  []int64   // of that, for events
-	any   bool      // a goroutine worked
+	npt    []float64 // normalized processor time by context, ns
+	spent  []int64   // processor time by context, ns
+	paid   []int64   // of that, for events
+	worked bool      // a goroutine worked
 
 	// Periods is by context what of its work lies in each of [trace.Tables.Periods], in ns; nothing
 	// if there are none, or without [Options.Price].
@@ -88,8 +88,8 @@ func (w *work) inPeriods(p *trace.Periods, at replay.ContextID, from, to trace.T
 	p.Spread(w.Periods[at], from, to, float64(to-from))
 }
 
-// of returns the parts of a step's work.
-func (w *work) of(s *Step) []Part {
+// partsOf returns the parts of a step's work.
+func (w *work) partsOf(s *Step) []Part {
 	if s.n == 0 {
 		return nil
 	}
