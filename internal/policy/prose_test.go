@@ -172,7 +172,8 @@ func joined(text string) string {
 func longLines(text string) (n int) {
 	for line := range strings.Lines(fenced.ReplaceAllString(text, "")) {
 		line = strings.TrimRight(line, "\n")
-		if utf8.RuneCountInString(line) > mostText && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "    ") &&
+		if utf8.RuneCountInString(line) > mostText && !strings.HasPrefix(line, "|") &&
+			!strings.HasPrefix(line, "    ") &&
 			strings.Count(strings.TrimSpace(line), " ") > 0 {
 			n++
 		}
@@ -180,8 +181,8 @@ func longLines(text string) (n int) {
 	return n
 }
 
-// goProse is the text of a file's comments, and how many of its lines are too long. A string that crosses the limit cannot be broken
-// without being harder to find.
+// goProse is the text of a file's comments, and how many of its lines are too long. A string that
+// crosses the limit cannot be broken without being harder to find.
 func goProse(text []byte) (prose string, long int) {
 	set := token.NewFileSet()
 	file := set.AddFile("", set.Base(), len(text))

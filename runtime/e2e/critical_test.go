@@ -36,8 +36,8 @@ func TestPredictsTokens(t *testing.T) {
 			t.Run(fmt.Sprintf("%s on %d", c.program, procs), func(t *testing.T) {
 				t.Parallel()
 				command := func() *exec.Cmd { return exec.Command(exe, append(c.args, "-vcpu", fmt.Sprint(procs))...) }
-				// Of the sleeps that stand for work a busy machine makes some longer than others, which are not the
-				// same program then: of three runs one must be near.
+				// Of the sleeps that stand for work a busy machine makes some longer than others,
+				// which are not the same program then: of three runs one must be near.
 				var off []string
 				for range 3 {
 					if off = c.predicted(t, command(), procs); len(off) == 0 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSystemCalls compares the guide's list of system calls with the numbers that the runtime's part knows. Three
-// are those of calls that it recognizes, and does not make.
+// TestSystemCalls compares the guide's list of system calls with the numbers that the runtime's
+// part knows. Three are those of calls that it recognizes, and does not make.
 func TestSystemCalls(t *testing.T) {
 	t.Parallel()
 	list := func(path, pattern string) (numbers []string) {

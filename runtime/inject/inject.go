@@ -33,7 +33,8 @@ var sources embed.FS
 // against. A new line is added after the self-test passed with it.
 var supported = []string{"go1.26", "go1.27"}
 
-// tried is a further line, set by the linker, to see what breaks: see go run ./internal/trials releases.
+// tried is a further line, set by the linker, to see what breaks: see go run ./internal/trials
+// releases.
 var tried string
 
 var machines = []string{"linux/amd64", "linux/arm64"}

@@ -166,14 +166,15 @@ func patches() []patch {
 	return list
 }
 
-// beside are other packages of the standard library that are edited, and what each gets from package runtime.
+// beside are other packages of the standard library that are edited, and what each gets from
+// package runtime.
 var beside = map[string]struct {
 	patches []patch
 	file    string
 	text    string
 }{
-	// Regions are recorded while Go's own tracer is off, too. A region that begins then is always the same
-	// value, so that nothing is allocated.
+	// Regions are recorded while Go's own tracer is off, too. A region that begins then is always
+	// the same value, so that nothing is allocated.
 	"runtime/trace": {[]patch{
 		{"annotation.go", before("StartRegion", "return noopRegion"), "qinstRegion(regionType, true); "},
 		{"annotation.go", insideIf("Region.End", "r == noopRegion"), " qinstRegion(\"\", false);"},
@@ -195,8 +196,8 @@ import "unsafe"
 //go:linkname qinstArrives qinst_arrives
 func qinstArrives(group unsafe.Pointer)
 `},
-	// With cgo the C library changes the user of all threads. What the tool has to remove in the end is given to that user
-	// before.
+	// With cgo the C library changes the user of all threads. What the tool has to remove in the
+	// end is given to that user before.
 	"syscall": {[]patch{
 		{"syscall_linux.go", head("Setuid"), " if cgo_libc_setuid != nil { qinstUserChanges(uid) };"},
 		{"syscall_linux.go", head("Seteuid"), " if cgo_libc_seteuid != nil { qinstUserChanges(euid) };"},
@@ -209,8 +210,8 @@ import _ "unsafe"
 //go:linkname qinstUserChanges qinst_user_changes
 func qinstUserChanges(user int)
 `},
-	// The function of package runtime that this calls gets any pointer from packages that know its name. What
-	// the pointer leads to is known here alone.
+	// The function of package runtime that this calls gets any pointer from packages that know its
+	// name. What the pointer leads to is known here alone.
 	"runtime/pprof": {[]patch{
 		{"runtime.go", before("SetGoroutineLabels", "runtime_setProfLabel(unsafe.Pointer(ctxLabels))"), "qinstLabels(unsafe.Pointer(ctxLabels)); "},
 	}, "qinst_labels.go", `package pprof

@@ -51,10 +51,10 @@ func writes(r *spec.Record) bool {
 	return r.Tag != spec.TagProbes && r.Tag != spec.TagExtension && r.Tag != spec.TagState
 }
 
-// recordWriter adds the function that writes a record: its parameters are the fields, in
-// their order. Of an array or a packed field, which must be the last, it writes the head
-// alone: the parameter is how many elements or bytes the caller appends, who then seals it. A value encodes
-// to the same bytes whatever it is, but for small ones of one byte.
+// recordWriter adds the function that writes a record: its parameters are the fields, in their
+// order. Of an array or a packed field, which must be the last, it writes the head alone: the
+// parameter is how many elements or bytes the caller appends, who then seals it. A value encodes to
+// the same bytes whatever it is, but for small ones of one byte.
 func recordWriter(b *strings.Builder, r *spec.Record) error {
 	var params, body strings.Builder
 	for i, f := range r.Fields {

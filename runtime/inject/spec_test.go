@@ -137,8 +137,8 @@ func TestRingWords(t *testing.T) {
 	}
 }
 
-// TestEndReasons checks that the runtime's reasons of an end are those of package spec, in their order: a ring has a
-// reason's number.
+// TestEndReasons checks that the runtime's reasons of an end are those of package spec, in their
+// order: a ring has a reason's number.
 func TestEndReasons(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("_rt/qinst_writer.go")

@@ -195,7 +195,8 @@ func places(pkg string, t *trace.Trace) (counted map[place][]uint64, files map[s
 	return counted, files, nil
 }
 
-// covered is what the cover tool counted at a place, and whether all its runs agree; ok if the first one has it.
+// covered is what the cover tool counted at a place, and whether all its runs agree; ok if the
+// first one has it.
 func covered(runs [4]map[string][]block, file string, p pos) (count uint64, steady, ok bool) {
 	count, ok = at(runs[0][file], p)
 	steady = true
