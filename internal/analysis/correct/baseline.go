@@ -19,13 +19,13 @@ func Turns(runs []*Result) *Result {
 	return r
 }
 
-// Beside puts the times of plain runs beside those of a result.
+// Beside adds the times of plain runs to a result.
 func (r *Result) Beside(plain []int64) {
 	r.Actual, r.ActualLo, r.ActualHi = stats.Median(plain), stats.Quantile(plain, 0.025), stats.Quantile(plain, 0.975)
 }
 
-// Closer is in how many runs by turns the corrected time is no farther from the plain one than the
-// measured one.
+// Closer is the number of alternating runs whose corrected time is at least as near to the plain
+// one as their measured time.
 func (r *Result) Closer() (n int) {
 	for _, t := range r.Turns {
 		if apart(t.Model, r.Actual) <= apart(t.Measured, r.Actual) {
@@ -37,7 +37,7 @@ func (r *Result) Closer() (n int) {
 
 func apart(a, b int64) int64 { return max(a-b, b-a) }
 
-// Over are the measured and the corrected times of runs by turns, the shortest ones first.
+// Over are the measured and the corrected times of alternating runs, the shortest ones first.
 func (r *Result) Over() (measured, model []int64) {
 	for _, t := range r.Turns {
 		measured, model = append(measured, t.Measured), append(model, t.Model)

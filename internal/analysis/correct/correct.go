@@ -79,10 +79,10 @@ func (c *correction) times(r *Result) {
 	r.Model = map[Model]int64{Optimistic: r.Optimistic, Fit: fit, Pessimistic: r.Pessimistic}[cmp.Or(c.o.Model, Fit)]
 }
 
-// textSpread is the standard deviation of what larger text costs among programs, as a share.
+// textSpread is the standard deviation of the cost of larger text among programs, as a share.
 const textSpread = 0.7
 
-// costs says what was taken out, and for what.
+// costs lists the costs that were removed, by their cause.
 func (c *correction) costs(r *Result) {
 	events := 0.
 	for k, n := range c.events {

@@ -13,7 +13,7 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// correction is a trace and what its probes cost.
+// correction is a trace and the cost of its probes.
 type correction struct {
 	p        *steps.Program
 	o        Options
@@ -23,7 +23,7 @@ type correction struct {
 	pricing
 	inText
 	inContexts
-	periods *periods // nil: the trace does not tell when hits without an event were
+	periods *periods // nil: the times of hits without an event are not known
 }
 
 // explained is the policy under which the computed run is nearest to the recorded one.
@@ -33,18 +33,18 @@ type explained struct {
 	loose  bool    // a goroutine that ends waits at a barrier does not wait for all to come: the run would stand still
 }
 
-// pricing is what events cost.
+// pricing is the cost of events.
 type pricing struct {
 	prices price.Prices
 	mended price.Prices // by samples
 	events [price.NumKinds]uint64
-	factor float64 // what events cost, in prices
+	factor float64 // the cost of events, as a multiple of their prices
 	spread float64 // its standard deviation
 	told   float64 // the factor without another trace
 	from   string  // that it was found by one; empty: it was not
 }
 
-// inText is what hits without an event cost.
+// inText is the cost of hits without an event.
 type inText struct {
 	text    map[trace.PointID]float64 // ns, by procedure
 	tested  map[trace.PointID]float64 // ns for tests at entries, among these
@@ -58,9 +58,9 @@ type inContexts struct {
 	self   map[trace.PointID]float64 // of each procedure, ns of work
 	rates  []float64                 // the share for hits without an event, by their price
 	larger []float64                 // the share for text that is larger
-	probes []float64                 // the share in probes by samples; below 0: these do not tell
+	probes []float64                 // the share in probes by samples; below 0: there are too few
 	hits   []float64                 // of that, the share for hits without an event
-	each   []float64                 // what its events cost, in their prices
+	each   []float64                 // the cost of its events, as a multiple of their prices
 }
 
 // pays is the price of an event.
@@ -88,7 +88,7 @@ func (c *correction) mend() {
 	c.told = c.factor
 }
 
-// countedText adds up what hits without an event cost.
+// countedText adds up the cost of hits without an event.
 func (c *correction) countedText() {
 	each := c.p.R.T.Costs().Count
 	own, _ := price.InText(c.p.R.T)
@@ -101,9 +101,9 @@ func (c *correction) countedText() {
 	}
 }
 
-// fit finds what share of each context's work was the tool's. Samples see probes where they are,
-// with all that they cost; in contexts without enough of them events have prices. What the text
-// counts is a part of its procedure's work.
+// fit finds the tool's share of each context's work. Samples find probes where they run, with their
+// whole cost; in contexts with too few samples events have prices. Counters in the text are a part
+// of their procedure's work.
 func (c *correction) fit() {
 	p, self := c.p, map[trace.PointID]float64{}
 	n := p.R.Contexts.Len()
@@ -141,17 +141,17 @@ func (c *correction) fit() {
 	}
 }
 
-// mostInText is the share of a procedure's work that what its text counts takes at most.
+// mostInText is the largest share of a procedure's work that counters in its text can take.
 const mostInText = 0.9
 
-// times is how many times of what is known the tool cost.
+// times are multiples of the known costs of the tool.
 type times struct{ probes, counters, text float64 }
 
 var known = times{1, 1, 1}
 
-// left is what is left of some work in a context, of which some was for events, without the tool,
-// in ns: below 0 if that took longer. It had so many hits without an event as are usual there, or
-// dense times as many.
+// left is the part of some work in a context that remains without the tool, in ns: below 0 if the
+// tool took longer. paid is the part for events. The work had the context's usual density of hits
+// without an event, times dense.
 func (c *correction) left(id replay.ContextID, ns, paid int64, dense float64, cost times) float64 {
 	took, share := float64(paid)*c.factor, 0.
 	if int(id) < len(c.rates) {
@@ -165,8 +165,8 @@ func (c *correction) left(id replay.ContextID, ns, paid int64, dense float64, co
 // known reports whether there is anything to correct.
 func (c *correction) known() bool { return c.p.End > 0 && len(c.p.Gs) > 0 }
 
-// explain finds the policy by which the recorded run takes nearest to what it took. If operations
-// are missing who waits for whom stays as it was.
+// explain finds the policy under which the computed run is nearest to the recorded one. If
+// operations are missing, each goroutine waits for the same one as it did.
 func (c *correction) explain() {
 	run := c.nearest()
 	if predict.Settle(c.p, run) {
@@ -193,18 +193,17 @@ func (c *correction) nearest() (run *sim.Run) {
 }
 
 // apart is how far a computed run is from the recorded one, in ns. To be longer counts twice: the
-// recorded run also has the time for which others had the processors, which no policy knows.
+// recorded run includes the time for which other programs had the processors, which no policy has.
 func (c *correction) apart(t float64) float64 { return max(c.measured-t, 2*(t-c.measured)) }
 
-// corrected is how long the run would have taken, in ns, if the tool cost so many times what is
-// known.
+// corrected is how long the run would have taken, in ns, if the tool's costs were these multiples
+// of the known ones.
 func (c *correction) corrected(cost times, handOver func(steps.StepID, float64) float64) float64 {
 	return c.simulate(cost, handOver, nil).T * c.stretch()
 }
 
-// stretch is how many times longer a run takes than it does as computed, without the tool: what no
-// policy explains, but for what the tool's own threads had of the processors that the program's
-// lacked.
+// stretch is the ratio of a run without the tool to the computed one: the part that no policy
+// explains, less the processor time of the tool's own threads that the program's threads lacked.
 func (c *correction) stretch() float64 {
 	unexplained := c.measured/max(c.was, 1) - 1
 	if off := float64(c.p.OffCPU); off > 0 && unexplained > 0 {
@@ -231,8 +230,7 @@ func (c *correction) simulate(cost times, handOver func(steps.StepID, float64) f
 		LIFO: c.o.Receive == LIFO, Times: sim.Times{Length: length, HandOver: handOver}})
 }
 
-// assumption is how many times of what is known the tool cost, and how long hand-overs take; nil:
-// as they did.
+// assumption is a multiple of the known costs, and how long hand-overs take; nil: as recorded.
 type assumption struct {
 	cost     times
 	handOver func(steps.StepID, float64) float64
@@ -246,8 +244,8 @@ func (c *correction) exit() sim.Exit {
 	return cmp.Or(c.o.Exit, sim.ExitRecorded)
 }
 
-// between are how many times of what is known the tool may have cost, 95 times in 100. Some probes
-// have prices, and others were seen by samples, which may be few.
+// between are the multiples of the known costs that hold the true cost 95 times in 100. Some probes
+// have prices, and others were found by samples, which may be few.
 func (c *correction) between() (lo, hi times) {
 	spread := c.spread / c.factor
 	if n := float64(c.p.SampledProbes()); n > 0 &&

@@ -10,17 +10,17 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Two runs of one program, of which one had more events, differ by what these cost. So the price of
-// an event can be found from outside, with all that it does to the program's caches and to its
-// text. What runs differ by anyway is an error of that price: the nearer the two are in their
-// events the less they tell, and the more the price stays that of the trace.
+// Two runs of one program with different numbers of events differ by the cost of these. So the
+// price of an event can be found from outside, with its effect on the program's caches and text.
+// Run-to-run variation is an error of that price: the less the two differ in their events, the
+// weaker the evidence, and the nearer the price stays to that of the trace.
 
 const (
 	mostFactor = 8    // of the prices
-	leastCalls = 0.5  // share of what events cost by their prices
+	leastCalls = 0.5  // share of the cost of events by their prices
 	leastApart = 0.01 // the runs' costs by their own prices must differ by as much, as a share of the run
-	// standard deviation of the difference of two runs without probes, as a share: what small
-	// programs showed
+	// standard deviation of the difference of two runs without probes, as a share, from small
+	// programs
 	runSpread = 0.04
 )
 
@@ -74,15 +74,15 @@ func (c *correction) density(source trace.Source) error {
 	return nil
 }
 
-// byPrice lets events alone tell what probes took: what samples found does not depend on the price
-// that is looked for.
+// byPrice lets events alone determine the cost of probes: sampled shares do not depend on the price
+// that is sought.
 func (c *correction) byPrice() {
 	for id := range c.probes {
 		c.probes[id] = -1
 	}
 }
 
-// spent is what calls cost by their prices, and what all events do, in ns.
+// spent is the cost of calls by their prices, and that of all events, in ns.
 func (c *correction) spent() (calls, all float64) {
 	for k, n := range c.events {
 		all += float64(n) * c.mended[k].Each
@@ -94,8 +94,8 @@ func (c *correction) spent() (calls, all float64) {
 const mostOther = 0.05
 
 // sameProgram reports an error if tables are of another program, or of a run that did something
-// else. Entries of procedures and operations tell, which are counted whatever is on; loops and
-// calls are not while their procedure runs without probes (ADR 30).
+// else. It compares entries of procedures and operations, which are always counted; loops and calls
+// are not while their procedure runs without probes (ADR 30).
 func (c *correction) sameProgram(t *trace.Tables) error {
 	hits := map[uint64]uint64{}
 	for i := range t.Points {

@@ -5,15 +5,15 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// From here on a correction is not to be trusted: the share of the busy time that probes took, and
-// that of what was taken out which rests on counts.
+// Limits above which a correction is not reliable: the share of probes in the busy time, and the
+// share of counted hits in the removed time.
 const (
 	mostProbes  = 0.5
 	mostCounted = 0.5
-	worthwhile  = 0.01 // of the run: what is taken out below that matters to nobody
+	worthwhile  = 0.01 // of the run: a smaller cost is not worth a warning
 )
 
-// doubts says first why the times are not to be trusted, if they are not.
+// doubts warns if the times are not reliable, and says why.
 func (c *correction) doubts(r *Result, losses *trace.Losses) {
 	m := &r.Remarks
 	var busy, took int64

@@ -7,8 +7,8 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// Probes make waits longer, so that processors sleep deeper, and wake up later. So a hand-over is
-// fitted by how long its processor had been idle: those of this trace tell.
+// Probes make waits longer, so that processors sleep deeper, and wake up later. So the length of a
+// hand-over is fitted by the idle time of its processor, from the hand-overs of this trace.
 
 const (
 	numIdle      = 17   // classes of idle times, each twice as long as the one before it, from 1 us on

@@ -28,7 +28,7 @@ func (c *correction) inPeriods() {
 	c.periods = p
 }
 
-// hitsOf are the hits without an event of each procedure whose hits cost anything, by period.
+// hitsOf are the hits without an event of each procedure whose hits have a cost, by period.
 func (c *correction) hitsOf(p *trace.Periods) map[trace.PointID][]float64 {
 	hits := map[trace.PointID][]float64{}
 	for _, id := range slices.Sorted(maps.Keys(p.Hits)) { // sums depend on the order
@@ -46,9 +46,9 @@ func (c *correction) hitsOf(p *trace.Periods) map[trace.PointID][]float64 {
 	return hits
 }
 
-// dense is how many hits each procedure had in each period for its work there, as a part of its
-// mean. The work is what contexts did then, as samples of all periods divide it: hits of periods in
-// which they find none say nothing.
+// dense is the density of hits in each procedure's work by period, relative to its mean. The work
+// is that of contexts in the period, divided by the samples of all periods: hits in periods without
+// samples have no effect.
 func (c *correction) dense(hits map[trace.PointID][]float64) map[trace.PointID][]float64 {
 	work := map[trace.PointID][]float64{}
 	for id, list := range c.p.Periods {

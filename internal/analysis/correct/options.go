@@ -17,12 +17,13 @@ type Options struct {
 	// Model is how long hand-overs take: from when a goroutine could run to when it does, while a
 	// processor is idle. Empty: Fit.
 	Model Model
-	// Receive is who gets what from channels with several senders or receivers. Empty: FIFO.
+	// Receive is the order in which receivers get values from channels with several senders or
+	// receivers. Empty: FIFO.
 	Receive Receive
 	// Exit is the order in which goroutines leave barriers of conditions and of channels that are
 	// closed; empty: that of the recorded run.
 	Exit sim.Exit
-	// Out is written the trace with corrected times; nil: nobody is.
+	// Out gets the trace with corrected times; nil: it is not written.
 	Out io.Writer
 }
 
@@ -44,9 +45,9 @@ type Receive string
 
 // Orders.
 const (
-	FIFO     Receive = "fifo"     // Go's: who waits longest
+	FIFO     Receive = "fifo"     // Go's: the goroutine that waits longest
 	Preserve Receive = "preserve" // that of the recorded run
-	LIFO     Receive = "lifo"     // who came last
+	LIFO     Receive = "lifo"     // the goroutine that came last
 )
 
 // Receives are all of them.

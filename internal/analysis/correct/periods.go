@@ -6,13 +6,12 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// What hits without an event cost is a share of the work of procedures. The trace tells how many
-// there were of each in each period, and how much its contexts worked then. So a procedure that was
-// called often for a while, with little to do each time, loses more of that while, and less of the
-// others.
+// Hits without an event cost a share of the work of procedures. The trace has their number in each
+// period, and the work of contexts then. So a procedure that was called often in some period, with
+// little work per call, loses more in that period, and less in the others.
 
-// mostDense bounds by how much a period's share is more than the mean one, because samples tell of
-// few of them whose work that was.
+// mostDense bounds the ratio of a period's share to the mean, because the work in most periods has
+// few samples.
 const mostDense = 8
 
 // upTo is how much there is before each part of a list, and before its end.

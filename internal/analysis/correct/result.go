@@ -5,7 +5,7 @@ import "qinst.dev/internal/analysis/steps"
 // Version is that of the JSON form.
 const Version = 1
 
-// Result is what a run would have been without probes. Times are in ns.
+// Result is a run as it would have been without probes. Times are in ns.
 type Result struct {
 	Version int `json:"version"`
 	// Measured is how long the run took, and Model how long it would have taken without probes.
@@ -25,7 +25,7 @@ type Result struct {
 	Policy       string        `json:"policy"`
 	Off          int64         `json:"off_ns"` // running threads of the recorded run had no processor, all together
 	Events       int64         `json:"events"`
-	CountedShare float64       `json:"counted_share"` // of what was taken out: for hits that have no event
+	CountedShare float64       `json:"counted_share"` // of the removed time: for hits that have no event
 	Clamped      int64         `json:"clamped"`       // pieces of work that were shorter than their events' cost
 	Flagged      uint64        `json:"flagged"`       // operations whose outcome is kept: selects that did not wait
 	Trusted      bool          `json:"trusted"`
@@ -34,7 +34,7 @@ type Result struct {
 	Remarks      steps.Remarks `json:"notes"`
 }
 
-// Cost is what the tool did of one kind.
+// Cost is the tool's work of one kind.
 type Cost struct {
 	Kind     string  `json:"kind"`
 	N        uint64  `json:"n"`
@@ -55,7 +55,7 @@ type Procedure struct {
 	Hi        int64  `json:"hi_ns"`
 }
 
-// Turn is a run with probes that was made by turns with plain ones. Times are in ns.
+// Turn is a run with probes that alternated with plain ones. Times are in ns.
 type Turn struct {
 	Measured    int64 `json:"t_measured_ns"`
 	Optimistic  int64 `json:"t_optimistic_ns"`

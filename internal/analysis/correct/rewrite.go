@@ -13,10 +13,10 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// A corrected trace is written while the recorded one is read again. What a goroutine does comes in
-// its order, at the time of its work in the computed run. Who waits, who wakes whom, and who has
-// which processor when is as the log of that run says. Each goroutine has a thread of its own for
-// as long as it lives, because the computed run has none.
+// A corrected trace is written while the recorded one is read again. A goroutine's actions come in
+// their order, at the time of its work in the computed run. Waits, wake-ups and processors are
+// those of the log of that run. Each goroutine has a thread of its own for as long as it lives,
+// because the computed run has none.
 
 // writing is a corrected trace.
 type writing struct {
@@ -30,8 +30,8 @@ type writing struct {
 	streams []*trace.Stream
 	reasons map[string]trace.ReasonID
 	at      anchors
-	// by steps that are not done: what the wait was for that each ends, if only its end tells, as
-	// of a select
+	// by steps that are not done: the object of the wait that each ends, if it is known only then,
+	// as of a select
 	woken map[steps.StepID]trace.Address
 	left  int64 // events of goroutines that had not come to them when the program ended
 }
@@ -49,7 +49,7 @@ type written struct {
 	waits   trace.Waits  // its last wait in the recorded run
 	cause   trace.Cause  // by which that ended
 	by      trace.Address
-	made    trace.Event // if it is still to be created by nobody
+	made    trace.Event // its creation, if no other goroutine creates it
 	pending bool
 	call    bool // it is in a system call
 	gone    bool // it does nothing any more
@@ -138,7 +138,7 @@ func (x *writing) Event(e *trace.Event, g, by steps.Place) {
 		}
 	case e.Kind == trace.Change:
 		x.change(e, g.N, g.Last)
-	// whom that wakes, it wakes behind it
+	// the goroutine that it wakes is woken after it
 	case e.Kind == trace.Mark && (e.Mark() == spec.EvGCBegin || e.Mark() == spec.EvGCEnd):
 		x.before(g.N, g.Last)
 		x.own(e, g.N)
@@ -149,7 +149,7 @@ func (x *writing) Event(e *trace.Event, g, by steps.Place) {
 	}
 }
 
-// create lets a goroutine be created by another one, or later by nobody.
+// create lets a goroutine be created by another one, or later without one.
 func (x *writing) create(e *trace.Event, n steps.G, by steps.Place) {
 	w, life := x.g(n), &x.log.Gs[n]
 	if by.N < 0 {
@@ -166,7 +166,7 @@ func (x *writing) create(e *trace.Event, n steps.G, by steps.Place) {
 	}
 }
 
-// born creates a goroutine that nobody did, before what comes next of it.
+// born creates a goroutine without a creator, before its next event.
 func (x *writing) born(n steps.G, next *trace.Event) {
 	w, life := x.g(n), &x.log.Gs[n]
 	if w.pending = false; life.Created == 0 {
@@ -199,7 +199,7 @@ func (x *writing) begin(n steps.G) {
 	x.goesOn(n)
 }
 
-// thread is one that nobody has any more at a time.
+// thread is one that is free at a time.
 func (x *writing) thread(at uint64) *trace.Stream {
 	if len(x.free) > 0 && x.free[0].Last < zero+at {
 		return heap.Pop(&x.free).(*trace.Stream)
@@ -263,8 +263,8 @@ func (x *writing) own(e *trace.Event, n steps.G) {
 	w.out.Copy(at, e)
 }
 
-// now is the time of what a goroutine does behind its work since its last step. It has done all by
-// then that it did before.
+// now is the time of a goroutine's next action, after its work since its last step. All its earlier
+// actions are over by then.
 func (x *writing) now(n steps.G) uint64 {
 	w := x.g(n)
 	next := x.following(n)
@@ -288,7 +288,7 @@ func (x *writing) now(n steps.G) uint64 {
 	return 0
 }
 
-// following is the step behind the last one that a goroutine has done, 0: none.
+// following is the step after the last one that a goroutine has done, 0: none.
 func (x *writing) following(n steps.G) steps.StepID {
 	if w := x.g(n); w.step != 0 {
 		return x.log.Next[w.step]
@@ -431,7 +431,7 @@ func (x *writing) waitsFor(w *written, s *steps.Step) trace.Waits {
 	return trace.Waits{Reason: x.reasons[waitReasons[s.Op]], Object: x.p.Objects[s.Obj].Address}
 }
 
-// threads are threads that nobody has, that first which was left first.
+// threads are free threads, in the order in which they became free.
 type threads []*trace.Stream
 
 func (t threads) Len() int           { return len(t) }
@@ -445,8 +445,8 @@ func (t *threads) Pop() any {
 	return s
 }
 
-// anchors tell which time of a corrected run goes with one of the recorded run: that up to which
-// goroutines had come by then.
+// anchors map times of the recorded run to times of the corrected one: those that goroutines had
+// reached by then.
 type anchors struct {
 	wall trace.Time
 	list [4096]uint64
