@@ -16,12 +16,11 @@ const (
 // sameVisits is the part by which numbers of visits may differ that are taken for the same.
 const sameVisits = 0.1
 
-// classes are those of factors that were screened on several numbers of processors.
+// classes are the classes of factors that were screened on several numbers of processors.
 //
 // Where a part is visited as often on any number of them, its effects are compared as they are.
-// Otherwise a visit may have more or less to do: of a worker for each processor the p-th part of
-// the work. So effects are those of delays that are as long, compared to what a visit takes, on all
-// of them.
+// Otherwise the work per visit may differ: with a worker for each processor it is the p-th part. So
+// delays are compared that are the same share of a visit on all numbers.
 func (e *Experiment) classes(r *Result) []Class {
 	list := []Class{}
 	for i := range e.Factors {
@@ -50,7 +49,7 @@ func (e *Experiment) classes(r *Result) []Class {
 	return list
 }
 
-// screening is the plan of a screening on so many processors.
+// screening is the plan of a screening on a number of processors.
 func (e *Experiment) screening(procs int) *Plan {
 	i := slices.IndexFunc(e.Plans, func(p Plan) bool { return p.Procs == procs && p.Stage == Screening })
 	return &e.Plans[i]
@@ -58,16 +57,16 @@ func (e *Experiment) screening(procs int) *Plan {
 
 const (
 	half     = 0.5  // a power above -half is not that of something divided among processors
-	grows    = 0.15 // from here on it grows
+	grows    = 0.15 // above, it grows
 	normal   = 1.96
 	most     = 3.   // powers are looked for up to that size,
-	perPower = 100. // so many of each unit
+	perPower = 100. // steps in each unit
 )
 
 // classOf finds the power k of the number of processors p that effects are proportional to, A p^k
 // with A > 0, by least squares in units of their errors. An effect that is lost in noise on some
-// number of processors tells, too: that it is not larger. The interval has all powers for which the
-// sum of squares is larger by less than 1.96^2.
+// number of processors is evidence, too: it is not larger. The interval has all powers for which
+// the sum of squares is larger by less than 1.96^2.
 func classOf(name string, procs []int, effects, errors []float64) Class {
 	c := Class{Name: name, Class: Unclear}
 	none := misfit(0, 0, procs, effects, errors)
@@ -116,7 +115,7 @@ func amplitude(k float64, procs []int, effects, errors []float64) float64 {
 	return max(0, up/down)
 }
 
-// misfit is the sum of squares of what A p^k leaves of effects, in units of their errors.
+// misfit is the sum of squares of the residuals of A p^k, in units of their errors.
 func misfit(a, k float64, procs []int, effects, errors []float64) (sum float64) {
 	for i, p := range procs {
 		d := (effects[i] - a*math.Pow(float64(p), k)) / errorOf(effects[i], errors[i])

@@ -11,7 +11,7 @@ import (
 // FileVersion is that of an [Experiment] as JSON.
 const FileVersion = 1
 
-// Experiment is what was run, and what each run gave. Results are kept in this form.
+// Experiment is a series of runs with their responses. Results are kept in this form.
 type Experiment struct {
 	Version int       `json:"version"`
 	Program string    `json:"program"`
@@ -29,7 +29,7 @@ type Experiment struct {
 	Notes   []string  `json:"notes"`
 }
 
-// Asked is what the experiment was to be, so that another one is not taken for it.
+// Asked identifies the experiment, so that another one is not resumed in its place.
 type Asked struct {
 	Rules      []string `json:"factors"` // none: they were chosen
 	Candidates int      `json:"candidates"`
@@ -38,7 +38,7 @@ type Asked struct {
 	Barriers   bool     `json:"barriers"` // it is about barriers, which the rules name
 	Virtual    int      `json:"vcpu"`     // processors that the program hands out itself
 	Load       string   `json:"load"`     // command that the program serves; "": it ends by itself
-	Input      string   `json:"input"`    // hash of what each run reads, SHA-256; "": nothing
+	Input      string   `json:"input"`    // hash of the input of each run, SHA-256; "": it has none
 }
 
 // Machine is where it ran.
@@ -60,14 +60,14 @@ type Factor struct {
 	Takes     float64 `json:"takes_ns"` // processor time of one of them, or how long a lock is held; 0: not known
 	Delay     float64 `json:"delay_ns"` // of each visit
 
-	// Weight is dT/dt as the critical path of the first run tells it; null: it does not tell.
+	// Weight is dT/dt from the critical path of the first run; null: not known.
 	Weight *float64 `json:"weight"`
 
 	Participants int    `json:"participants,omitempty"` // of a barrier
-	Void         string `json:"void,omitempty"`         // why its pair tells nothing
+	Void         string `json:"void,omitempty"`         // why its pair shows nothing
 }
 
-// Label tells the two factors of a barrier apart.
+// Label distinguishes the two factors of a barrier.
 func (f *Factor) Label() string {
 	switch f.Construct {
 	case Arrival:
@@ -78,7 +78,7 @@ func (f *Factor) Label() string {
 	return f.Name
 }
 
-// Plan is a set of runs on so many processors.
+// Plan is a set of runs on a number of processors.
 type Plan struct {
 	Procs      int       `json:"procs"` // GOMAXPROCS; 0: as the program has it
 	Stage      Stage     `json:"stage"`
@@ -86,8 +86,8 @@ type Plan struct {
 	Resolution int       `json:"resolution"`
 	Base       []float64 `json:"base"`   // responses of runs without delays, before
 	Took       float64   `json:"took_s"` // one of them, the median; 0: not known
-	// of each factor of the experiment, what a run on so many processors shows; none: the first run
-	// was one
+	// visits of each factor of the experiment in a run on this number of processors; none: as in
+	// the first run
 	Parts   []Part `json:"parts,omitempty"`
 	Factors []int  `json:"factors"`
 	Runs    []Run  `json:"runs"`
@@ -95,14 +95,14 @@ type Plan struct {
 	Strange int    `json:"strange"` // runs that printed something else than the first one
 }
 
-// Part is what a run shows of a factor, as of [Factor].
+// Part is a factor as a run shows it, as in [Factor].
 type Part struct {
 	Visits float64  `json:"visits"`
 	Takes  float64  `json:"takes_ns"`
 	Weight *float64 `json:"weight"`
 }
 
-// Stage is what a plan is for.
+// Stage is the purpose of a plan.
 type Stage string
 
 // Stages.
@@ -164,7 +164,7 @@ func Read(from io.Reader) (*Experiment, error) {
 	return e, nil
 }
 
-// part is what a run on as many processors as the plan has shows of a factor.
+// part is a factor as a run on the plan's number of processors shows it.
 func (e *Experiment) part(p *Plan, factor int) Part {
 	if len(p.Parts) > 0 {
 		return p.Parts[factor]
@@ -183,10 +183,10 @@ func (p *Plan) Missing() (n int) {
 	return n
 }
 
-// Barrier is what the pair of a barrier tells. With P participants whose arrivals are t_(1) <= ..
-// <= t_(P), and delays of d, a crossing takes FB1 = max_i(t_(i) + (P-i+1)d) - t_(P) longer, from d
-// to P*d, and FB2 = P*d. So the difference is 0 if all arrive together, and grows with what the
-// early ones wait for the last one, up to (P-1)d.
+// Barrier is the result of a barrier's pair of factors. With P participants whose arrivals are
+// t_(1) <= .. <= t_(P), and delays of d, a crossing takes FB1 = max_i(t_(i) + (P-i+1)d) - t_(P)
+// longer, from d to P*d, and FB2 = P*d. So the difference is 0 if all arrive together, and grows
+// with the time for which the early ones wait for the last one, up to (P-1)d.
 type Barrier struct {
 	Name         string   `json:"name"`
 	Participants int      `json:"participants"`
@@ -207,6 +207,6 @@ func (b *Barrier) All() float64 { return float64(b.Participants) * b.Crossings *
 // Constructs of the factors of a barrier, which come in pairs. Both are delays before an arrival,
 // in which a lock of the tool's is held.
 const (
-	Arrival  = "arrival"  // FB1: whoever arrives waits for those who arrive just then
-	Crossing = "crossing" // FB2: likewise, once all have come together at a barrier of the tool's
+	Arrival  = "arrival"  // FB1: each waits for those that arrive at the same time
+	Crossing = "crossing" // FB2: the same, once all have come together at a barrier of the tool's
 )

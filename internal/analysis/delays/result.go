@@ -9,7 +9,7 @@ import (
 // Version is that of a [Result] as JSON.
 const Version = 1
 
-// Result is what an experiment tells.
+// Result is the evaluation of an experiment.
 type Result struct {
 	Version    int          `json:"version"`
 	Design     string       `json:"design"`
@@ -23,7 +23,7 @@ type Result struct {
 	Notes      []string     `json:"notes"`
 }
 
-// PlanResult is what the runs of one plan tell.
+// PlanResult is the evaluation of one plan.
 type PlanResult struct {
 	Procs        int           `json:"procs"`
 	Stage        Stage         `json:"stage"`
@@ -40,8 +40,8 @@ type PlanResult struct {
 	// Points are all effects and interactions by size, with the half-normal quantile of their rank:
 	// noise lies on a line through 0.
 	Points []Point `json:"half_normal"`
-	// Residuals are, in the order of the runs, how far responses are from what the mean and the
-	// significant effects tell.
+	// Residuals are, in the order of the runs, the responses less the mean and the significant
+	// effects.
 	Residuals []float64 `json:"residuals"`
 }
 
@@ -74,19 +74,19 @@ type Effect struct {
 	PerVisit   float64 `json:"per_visit"`
 	PerVisitSE float64 `json:"per_visit_se"`
 
-	Weight *float64 `json:"weight"` // the same, as the critical path of the first run tells it; null: it does not tell
+	Weight *float64 `json:"weight"` // the same from the critical path of the first run; null: not known
 
 	Factor int `json:"-"` // in [Experiment.Factors]
 }
 
-// Lost reports whether all delays of a factor take less time together than what an effect would
-// have to be to be seen. What it says then is chance, whatever its p. It is about experiments whose
-// response is the time that passes.
+// Lost reports whether all delays of a factor together take less time than the smallest effect that
+// could be seen. Its effect is chance then, whatever its p. It applies to experiments whose
+// response is elapsed time.
 func (e *Effect) Lost() bool { return e.Visits*e.Delay/1e9 < (e.High-e.Low)/2 }
 
 // Less is by how much the response changes if all visits together take a tenth less, with the ends
-// of its interval: what delays do, the other way round. It is 0 where nobody knows what a visit
-// takes.
+// of its interval: the effect of delays with the opposite sign. It is 0 where the length of a visit
+// is not known.
 func (e *Effect) Less() (change, lo, hi float64) {
 	if e.Delay == 0 {
 		return 0, 0, 0
@@ -95,9 +95,9 @@ func (e *Effect) Less() (change, lo, hi float64) {
 	return part * e.Effect, part * e.High, part * e.Low
 }
 
-// Best reports whether no other plan with as many processors tells more of a factor than this one.
-// The last plan tells most, because fewer others are delayed meanwhile; unless it sees nothing, and
-// an earlier one knew more.
+// Best reports whether this plan has the best estimate of a factor on its number of processors. The
+// last plan has, because fewer other factors are delayed in it; unless it sees nothing, and an
+// earlier one did.
 func (r *Result) Best(p *PlanResult, e *Effect) bool {
 	var best *Effect
 	for i := range r.Plans {
@@ -117,12 +117,12 @@ type Interaction struct {
 	SE     float64  `json:"se"`
 	PHolm  float64  `json:"p_holm"`
 
-	// Aliases are others that the plan does not tell from it: any of them may be the one that is
-	// there, or several.
+	// Aliases are others with the same signs in the plan: any of them may be the real one, or
+	// several.
 	Aliases [][]string `json:"aliases,omitempty"`
 }
 
-// leastInteractions must there be to tell an error.
+// leastInteractions are needed to estimate an error.
 const leastInteractions = 8
 
 // Class is how a factor's effect changes with the number of processors.

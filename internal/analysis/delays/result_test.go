@@ -19,7 +19,7 @@ import (
 
 // table is an experiment whose plan has just these effects, with a standard error of se:
 // interactions of two factors and more all have that size, and two runs of each combination differ
-// by what makes that their error.
+// so that this is their error.
 func table(procs []int, effects [][]float64, se float64) *delays.Experiment {
 	e := &delays.Experiment{Version: delays.FileVersion, Unit: "s", Alpha: 0.05, Seed: 7}
 	for i := range effects[0] {
@@ -94,10 +94,10 @@ func TestS3(t *testing.T) {
 	}
 }
 
-// A worker for each processor that does its part of the work in one call is visited as often as
-// there are processors, and each visit takes less: its delays are as much more work as they are
-// compared to that. What each worker does as often grows. An effect that is lost in noise on some
-// number of processors does not hide the others.
+// A worker for each processor that does its part of the work in one call is visited once per
+// processor, and each visit takes less: its delays are relative to that. Work that each worker
+// repeats grows. An effect that is lost in noise on some number of processors does not hide the
+// others.
 func TestClassesOfVisits(t *testing.T) {
 	t.Parallel()
 	procs := []int{1, 2, 4, 8}
@@ -122,8 +122,8 @@ func TestClassesOfVisits(t *testing.T) {
 	}
 }
 
-// Where every part of a program matters, a screening without replicates finds that out, too:
-// interactions tell the error, and not effects.
+// Where every part of a program matters, a screening without replicates finds that out, too: the
+// error is from interactions, not from effects.
 func TestAllMatter(t *testing.T) {
 	t.Parallel()
 	const factors = 15
@@ -190,7 +190,7 @@ func TestS5(t *testing.T) {
 	}
 }
 
-// A plan with a run that was not made tells nothing, and the result says so.
+// A plan that lacks a run shows nothing, and the result says so.
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	e := table([]int{2, 4}, [][]float64{{1, 2}, {1, 2}}, 0.1)
@@ -217,7 +217,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever a file has, it is refused or tells something.
+// FuzzRead: any file is refused or evaluated.
 func FuzzRead(f *testing.F) {
 	text, err := json.Marshal(table([]int{2, 4}, [][]float64{{1, 2}, {1, 3}}, 0.1))
 	if err != nil {
@@ -238,7 +238,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// pairs is table for barriers: effects are those of arrivals and crossings by turns.
+// pairs is table for barriers: effects are alternately those of arrivals and crossings.
 func pairs(effects []float64, se float64) *delays.Experiment {
 	e := table([]int{0}, [][]float64{effects}, se)
 	e.Plans[0].Stage = delays.Pairs
@@ -328,7 +328,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// A screening does not tell interactions of two factors from each other, and says which it may be.
+// A screening cannot separate interactions of two factors, and lists those that it may be.
 func TestAliasedInteractions(t *testing.T) {
 	t.Parallel()
 	e := &delays.Experiment{Version: delays.FileVersion, Unit: "s", Alpha: 0.05}

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// blocks divides the runs into blocks of equal size, and returns each run's. What blocks differ by
-// is then aliased with as few low interactions as can be, and with none of main effects.
+// blocks divides the runs into blocks of equal size, and returns each run's. Differences between
+// blocks are then aliased with as few low interactions as possible, and with no main effect.
 func (b *base) blocks(n int) ([]int, error) {
 	block := make([]int, len(b.rows))
 	switch {
 	case n == 1:
 		return block, nil
-	// a shift by block is aliased with what the fold took from main effects
+	// a shift by block is aliased with the interactions that the fold removed from main effects
 	case b.columns == nil && b.folded && n == 2:
 		for i := range block {
 			block[i] = 2 * i / len(block)

@@ -26,7 +26,7 @@ type Observed struct {
 // WriteCSV writes a plan as a table: run, block, and each factor at -1, 0 or 1.
 func (p *Plan) WriteCSV(to io.Writer) error {
 	w := csv.NewWriter(to)
-	_ = w.Write(append([]string{"run", "block"}, p.Factors...)) // Flush tells
+	_ = w.Write(append([]string{"run", "block"}, p.Factors...)) // errors are those of Flush
 	for i, r := range p.Runs {
 		row := []string{strconv.Itoa(i + 1), strconv.Itoa(r.Block)}
 		for _, x := range r.Levels {
@@ -38,10 +38,10 @@ func (p *Plan) WriteCSV(to io.Writer) error {
 	return w.Error()
 }
 
-// mostRows is what a table may have.
+// mostRows is the limit of a table.
 const mostRows = 1 << 20
 
-// ReadCSV reads a plan with one more column, of what each run's response was. The columns run and
+// ReadCSV reads a plan with one more column, the response of each run. The columns run and
 // block may be missing.
 func ReadCSV(from io.Reader) (*Data, error) {
 	r := csv.NewReader(from)

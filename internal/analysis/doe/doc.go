@@ -1,4 +1,4 @@
-// Package doe has the design of experiments with two levels: plans, of which each says at which
-// level every factor is in each run, and what the runs' responses tell of the factors' effects
+// Package doe designs experiments with factors at two levels, and evaluates them: a plan has the
+// level of every factor in each run, and the responses of the runs give the effects of the factors
 // (Box, Hunter and Hunter 2005; Snelick, JáJá, Kacker and Lyon 1993). It knows nothing of programs.
 package doe

@@ -12,9 +12,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Fit is what the responses of a plan's runs tell. An effect is how much the response rises as a
-// factor goes from its low level to its high one; that of an interaction is half of how much one
-// factor's effect differs between the other one's levels.
+// Fit is the evaluation of the responses of a plan's runs. An effect is how much the response rises
+// as a factor goes from its low level to its high one; that of an interaction is half of how much
+// one factor's effect differs between the other one's levels.
 type Fit struct {
 	Version  int     `json:"version"`
 	Mean     float64 `json:"mean"` // of the runs at low and high levels
@@ -104,7 +104,7 @@ type cells struct {
 	many   int       // blocks
 	spread float64   // sum of the squares of the differences from the means
 	df     int       // its degrees of freedom
-	center []float64 // responses of runs halfway, likewise
+	center []float64 // responses of runs halfway, by block as well
 }
 
 // inverse is the sum of one part in n of each cell's number of runs: an effect's variance is that
@@ -258,9 +258,9 @@ func (x column) dot(y column, n int) int {
 	return n - 2*apart
 }
 
-// effects estimates all effects that the plan tells, those of few factors first. One that has the
-// same signs as an earlier one is its alias. One that is neither that nor independent of the
-// earlier ones is left out, as in plans of Plackett and Burman.
+// effects estimates all effects that the plan can separate, those of few factors first. One that
+// has the same signs as an earlier one is its alias. One that is neither that nor independent of
+// the earlier ones is left out, as in plans of Plackett and Burman.
 func (f *Fit) effects(c *cells, factors []string) error {
 	n := len(c.levels)
 	one := make(column, (n+63)/64)
@@ -313,8 +313,8 @@ type estimator struct {
 	partly  int
 }
 
-// from estimates the interactions of some factors with so many more of those from k on; signs is
-// their column.
+// from estimates the interactions of some factors with n more of those with numbers of k or more;
+// signs is their column.
 func (e *estimator) from(more, k int, signs column, names []string) {
 	if more == 0 {
 		e.estimate(signs, names)
@@ -359,8 +359,8 @@ func (e *estimator) estimate(signs column, names []string) {
 	e.f.Effects = append(e.f.Effects, Effect{Name: name, Effect: 2 * contrast / float64(n), order: len(names)})
 }
 
-// sum adds n numbers up, with what rounding loses (Neumaier 1974): small effects are differences of
-// large sums.
+// sum adds n numbers up, with compensation for rounding (Neumaier 1974): small effects are
+// differences of large sums.
 func sum(n int, x func(int) float64) float64 {
 	all, lost := 0., 0.
 	for i := range n {

@@ -121,7 +121,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestLenth: fifteen effects of which four stand out. Their sizes are 0, three times 0.25, 0.5,
+// TestLenth: fifteen effects; four stand out. Their sizes are 0, three times 0.25, 0.5,
 // three times 0.75, 1, 1.25, 2.25, 4.5, 5.5, 8 and 24. So 2.5 times 1.5 medians are 2.8125, and the
 // eleven that are smaller have a median of 0.75.
 func TestLenth(t *testing.T) {
@@ -265,7 +265,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestCurvature: runs halfway whose response is not halfway are told.
+// TestCurvature: runs halfway whose response is not halfway are reported.
 func TestCurvature(t *testing.T) {
 	t.Parallel()
 	d := standard("a b", []float64{1, 2, 3, 4})
@@ -333,7 +333,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// FuzzCSV: a table of anything is read or refused, and what is read is fitted or refused.
+// FuzzCSV: any table is read or refused, and one that is read is fitted or refused.
 func FuzzCSV(f *testing.F) {
 	f.Add("run,block,a,b,y\n1,1,1,1,1\n2,1,-1,1,2\n3,1,1,-1,3\n4,1,-1,-1,4\n")
 	f.Add("a,y\n0,1\n0,2\n1,3\n-1,4\n")

@@ -12,8 +12,8 @@ import (
 // always 1 are the words of the plan. The fewer short words it has, the fewer effects are aliased:
 // the shortest word's length is the resolution.
 
-// fraction finds the smallest one for k factors, or one of so many runs, with the fewest short
-// words (minimum aberration: Fries and Hunter 1980).
+// fraction finds the smallest fraction for k factors, or one with a given number of runs, with the
+// fewest short words (minimum aberration: Fries and Hunter 1980).
 func fraction(k int, o Options) (*base, error) {
 	if o.Runs != 0 && (o.Runs&(o.Runs-1) != 0 || o.Runs < 2) {
 		return nil, fmt.Errorf("found %d runs, expected a power of two for a fraction of all combinations", o.Runs)
@@ -70,11 +70,11 @@ type partial struct {
 const (
 	kept     = 6144 // parts that are kept while columns are added, times the number of runs
 	alike    = 6    // of these, those with the same numbers of words
-	compared = 7    // lengths of words, from 1 on
+	compared = 7    // lengths of words, starting at 1
 )
 
-// search finds k columns: it adds one after the other to the independent ones, and keeps those
-// parts that have the fewest short words.
+// search finds k columns: it adds them to the independent ones in turn, and keeps the sets with the
+// fewest short words.
 func search(k, m, least int) []int {
 	n := 1 << m
 	first := partial{odd: make([]uint8, n)}
@@ -158,8 +158,8 @@ func (p *partial) count(table [][]int) {
 	}
 }
 
-// krawtchouks are, by how many of k signs are negative and by length, the sums of the products of
-// all sets of so many of them.
+// krawtchouks are, by the number of negative signs among k and by length, the sums of the products
+// of all sets of that length.
 func krawtchouks(k int) [][]int {
 	table := make([][]int, k+1)
 	for negative := range table {
@@ -225,8 +225,8 @@ func resolution(columns []int, m int) int {
 	return min(len(p.words), len(columns)+1)
 }
 
-// aliases are groups of main effects and interactions of two factors that cannot be told apart, in
-// a fraction.
+// aliases are groups of main effects and interactions of two factors with the same signs, in a
+// fraction.
 func (b *base) aliases(factors []string) [][]string {
 	if b.columns == nil {
 		return nil

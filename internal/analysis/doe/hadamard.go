@@ -2,8 +2,8 @@ package doe
 
 import "fmt"
 
-// plackettBurman finds the smallest plan of Plackett and Burman (1946) for k factors, or one of so
-// many runs. Folded it has resolution 4. Its interactions are aliased in part.
+// plackettBurman finds the smallest plan of Plackett and Burman (1946) for k factors, or one with a
+// given number of runs. Folded it has resolution 4. Its interactions are aliased in part.
 func plackettBurman(k int, o Options) (*base, error) {
 	if o.Resolution > 4 {
 		return nil, fmt.Errorf("found resolution %d for a Plackett-Burman plan, which has 3, or 4 if it is folded",
@@ -20,8 +20,8 @@ func plackettBurman(k int, o Options) (*base, error) {
 			runs = 2 * n
 		}
 		if fold && o.Blocks <= 1 {
-			// the column that is always 1 before the fold takes a factor, too, if it does not tell
-			// blocks apart
+			// the column that is always 1 before the fold takes a factor, too, if it does not
+			// separate blocks
 			room = n
 		}
 		if room < k || o.Runs != 0 && runs != o.Runs {
@@ -50,10 +50,10 @@ func plackettBurman(k int, o Options) (*base, error) {
 	return nil, fmt.Errorf("found no Plackett-Burman plan for %d factors", k)
 }
 
-// hadamard is a matrix of signs whose columns are orthogonal, of which the first one has no -1;
-// nil: none is known here. Those of 12, 20, 24, 44, 48 and so on are cyclic, by squares modulo a
-// prime number (Paley 1933), which gives the rows that Plackett and Burman print. Others are made
-// from smaller ones.
+// hadamard is a matrix of signs with orthogonal columns, the first of them without -1; nil: none is
+// known here. Those of 12, 20, 24, 44, 48 and so on are cyclic, by squares modulo a prime number
+// (Paley 1933), which gives the rows that Plackett and Burman print. Others are made from smaller
+// ones.
 func hadamard(n int) [][]int8 {
 	switch {
 	case n == 1:
@@ -85,7 +85,7 @@ func hadamard(n int) [][]int8 {
 }
 
 // cyclic is the matrix of order p+1, for a prime number of the form 4i+3: a row, its p-1 cyclic
-// shifts, and a row of -1, behind a column of 1.
+// shifts, and a row of -1, after a column of 1.
 func cyclic(p int) [][]int8 {
 	is := squares(p)
 	h := make([][]int8, p+1)

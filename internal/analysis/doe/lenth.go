@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Lenth (1989) takes most effects for noise: their median tells the noise, once those that are too
-// large for that are left out.
+// Lenth (1989) takes most effects for noise, and estimates it by their median, once those that are
+// too large for noise are left out.
 
 const leastLenth = 3
 
@@ -57,10 +57,9 @@ func median(x []float64) float64 {
 	return (x[n/2-1] + x[n/2]) / 2
 }
 
-// null is how large effects are beside their pseudo standard error if all are noise, in falling
-// order. Student's t with a third of their number, which the margins are by, is near that for one
-// effect; for the largest of sixty, which is what matters after a correction for their number, it
-// is not.
+// null are ratios of effects to their pseudo standard error if all are noise, in falling order.
+// Student's t with a third of their number, which the margins are by, is near that for one effect;
+// for the largest of sixty, which is what matters after a correction for their number, it is not.
 type null []float64
 
 const nullRatios = 1 << 20
@@ -73,7 +72,8 @@ type nullKey struct {
 	within bool
 }
 
-// lenthNull draws from it, for one of the m effects that tell the error, or for another one.
+// lenthNull draws from it, for one of the m effects that the error is estimated from, or for
+// another one.
 func lenthNull(m int, within bool) null {
 	if n, ok := nulls.Load(nullKey{m, within}); ok {
 		return n.(null)

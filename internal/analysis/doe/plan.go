@@ -23,7 +23,7 @@ const (
 // Kinds are all that have a name.
 var Kinds = []Kind{Full, Fraction, PlackettBurman}
 
-// Options are what a plan is to be like. The zero value is the smallest plan of resolution 4.
+// Options are the properties of a plan. The zero value is the smallest plan of resolution 4.
 type Options struct {
 	Kind Kind
 	Runs int // 0: as few as do; without replicates and centre points
@@ -44,20 +44,19 @@ const (
 	mostPlan    = 1 << 16
 )
 
-// Plan is what is to be run, in that order.
+// Plan is the list of runs, in their order.
 type Plan struct {
 	Design     string
 	Resolution int
 	Factors    []string
 	Runs       []Run
-	// Aliases are groups of main effects and interactions of two factors that the plan does not
-	// tell apart.
+	// Aliases are groups of main effects and interactions of two factors with the same signs.
 	Aliases [][]string
 }
 
 // Run is one of a plan: each factor's level, -1, 1, or 0 for halfway.
 type Run struct {
-	Block  int // from 1 on
+	Block  int // starting at 1
 	Levels []int8
 }
 
@@ -185,8 +184,8 @@ func full(k int, o Options) (*base, error) {
 	return &base{"full", k + 1, levels(columns, k), columns, false}, nil
 }
 
-// fold adds each run with all levels turned round, which takes what is odd in the factors from what
-// is even: main effects from interactions of two.
+// fold adds each run with all levels reversed, which separates effects of odd order from those of
+// even order: main effects from interactions of two.
 func (b *base) fold() *base {
 	f := &base{b.name + ", folded", 4, slices.Clone(b.rows), nil, true}
 	for _, row := range b.rows {

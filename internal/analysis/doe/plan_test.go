@@ -29,7 +29,7 @@ func plan(t interface{ Fatalf(string, ...any) }, k int, o doe.Options) *doe.Plan
 	return p
 }
 
-// words counts the sets of so many factors whose product is the same in all runs, signs apart.
+// words counts the sets of n factors whose product is the same in all runs, except for the sign.
 func words(p *doe.Plan, length int) (n int) {
 	product := make([]int8, len(p.Runs))
 	for i := range product {
@@ -168,8 +168,8 @@ func TestClear(t *testing.T) {
 	})
 }
 
-// TestAliases: those of six factors in 16 runs are the products with the words, and what is not
-// clear is said.
+// TestAliases: those of six factors in 16 runs are the products with the words, and effects that
+// are not clear are named.
 func TestAliases(t *testing.T) {
 	t.Parallel()
 	p := plan(t, 6, doe.Options{})
@@ -186,8 +186,8 @@ func TestAliases(t *testing.T) {
 }
 
 // TestConfounded: blocks of full plans are those of published tables (Sun, Wu & Chen 1997, table 1;
-// Box, Hunter & Hunter 2005, table 5A.1): of the interactions that are aliased with what blocks
-// differ by so many are of two factors, of three, and so on.
+// Box, Hunter & Hunter 2005, table 5A.1): the numbers of two-factor, three-factor and higher
+// interactions that are aliased with differences between blocks.
 func TestConfounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -250,7 +250,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestNoPlan: what cannot be is refused, with what would do.
+// TestNoPlan: impossible plans are refused, with a possible one.
 func TestNoPlan(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]struct {

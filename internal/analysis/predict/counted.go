@@ -8,8 +8,8 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// Held is what is known of how long the locks of a name were held, if not all operations on them
-// were events.
+// Held is the estimated hold time of the locks of a name, if not all operations on them were
+// events.
 type Held struct {
 	Name         string
 	Ops, Counted uint64 // operations, and those of them that were only counted
@@ -17,9 +17,8 @@ type Held struct {
 	Hold, Most   int64 // ns in all: as estimated, and the upper end of its 95 % interval
 }
 
-// contended is by how much longer a run may take because of locks of which it is not known who
-// waits for whom: from what the program tells, that is never more often than in the recorded run,
-// to one holder at a time of each name, while all others wait.
+// contended bounds by how much longer a run may take because of locks whose waits are not known:
+// they may be as in the recorded run, or all goroutines may wait for one holder of each name.
 func contended(p *steps.Program, held []Held, procs int) (ns float64) {
 	if procs <= p.Procs {
 		return 0 // waits for a processor are longer than for a lock, and these were recorded

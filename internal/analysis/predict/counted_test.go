@@ -10,9 +10,9 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// TestCounted: of a lock whose operations were not events nobody knows who waits for it on more
+// TestCounted: the waits for a lock whose operations were not events are not known on more
 // processors. Four goroutines hold it for 3 of 4 ms, as profiles estimate: on four processors the
-// run takes between 4 ms and one behind the other, on the recorded one there is no doubt.
+// run takes between 4 ms and the sum of all holds, on the recorded one there is no doubt.
 func TestCounted(t *testing.T) {
 	t.Parallel()
 	var threads []tracetest.Thread

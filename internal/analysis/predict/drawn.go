@@ -19,7 +19,7 @@ type drawn struct {
 // mostLengths is how many lengths of a class are kept, more or less.
 const mostLengths = 4096
 
-// class is the kind of a step's work: where most of it was done, and what ended it.
+// class is the kind of a step's work: the place of most of it, and the step's end.
 type class struct {
 	in    replay.ContextID
 	kind  steps.Kind
@@ -81,9 +81,8 @@ func newDrawn(p *steps.Program) *drawn {
 	return d
 }
 
-// apart is the ratio of two lengths with none between them from which on they are of different
-// kinds: what takes a millisecond does not take a second the next time because there is other work
-// in the same place that does.
+// apart is the ratio of two neighboring lengths above which they are of different kinds: work of a
+// millisecond does not take a second the next time because other work in the same place does.
 const apart = 2
 
 // split divides sorted lengths that lie apart.

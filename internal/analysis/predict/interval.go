@@ -29,9 +29,9 @@ const (
 	gainsSteps = 2e6
 )
 
-// gains returns what a change gains on average over the chances of Go's scheduler, and how far that
-// may be off, 9 times of 10: because lengths may be others, which runs without chance tell, and
-// because these are some runs. Of a long run it is not known any better than the run itself.
+// gains returns the mean gain of a change over the random choices of Go's scheduler, and its error,
+// 9 times of 10: lengths vary, which runs without random choices show, and the number of runs is
+// finite. The gain in a long run is known no better than the run itself.
 func (r *runner) gains(o sim.Options) (ns, off float64) {
 	n := min(mostGains, int(gainsSteps/float64(r.p.Steps.Len())))
 	if n < leastDraws {

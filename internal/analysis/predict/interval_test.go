@@ -25,7 +25,7 @@ func randomLengths(r *rand.Rand) (threads []tracetest.Thread) {
 	return threads
 }
 
-// TestInterval: 9 of 10 runs take as long as the interval says that another run told.
+// TestInterval: 9 of 10 runs lie in the interval that another run of the program predicts.
 func TestInterval(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 8))

@@ -111,7 +111,7 @@ func Crowds(p *steps.Program) (list []Crowd) {
 	return list
 }
 
-// crowd is what a wait was for, if it has a change with which it would be shorter.
+// crowd is the object of a wait, if there is a change that would make the wait shorter.
 func crowd(p *steps.Program, s *steps.Step) (c Crowd, ok bool) {
 	if s.Kind != steps.Take || s.Obj == 0 || p.Objects[s.Obj].Name == trace.NoPoint {
 		return c, false
@@ -131,8 +131,8 @@ func crowd(p *steps.Program, s *steps.Step) (c Crowd, ok bool) {
 	return c, false
 }
 
-// likelyObjects are changes of what goroutines waited for most: half the time under a lock, twice
-// as much room in a channel or semaphore, twice as many workers that take from a channel.
+// likelyObjects are changes of the objects with the longest waits: half the time under a lock,
+// twice as much room in a channel or semaphore, twice as many workers that take from a channel.
 func likelyObjects(p *steps.Program) (list []WhatIf) {
 	for _, c := range Crowds(p) {
 		if w, err := ParseWhatIf(c.Change); err == nil && w.Check(p) == nil {

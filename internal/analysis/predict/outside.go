@@ -8,14 +8,14 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// A computed run keeps waits for the network as long as they were, where the trace does not tell
-// who wrote what ended them. That may have been another goroutine of the program, which a change
-// lets go on sooner: then the change gains more than is computed, up to what these waits are worth.
+// A computed run keeps the recorded length of waits for the network whose writer is not known. That
+// may have been another goroutine of the program, which a change lets go on sooner: then the change
+// gains more than is computed, up to the worth of these waits.
 
-// leastOutside is the share of a run from which on that matters.
+// leastOutside is the smallest share of a run that is worth a note.
 const leastOutside = 0.01
 
-// network is what the waits for the network, or for pipes, are worth in a run, in ns.
+// network is the worth of the waits for the network, or for pipes, in a run, in ns.
 func (r *runner) network(procs int, policy sim.Policy) (ns float64) {
 	if r.p.Steps.Len() > largeSteps || !r.p.Awaits(steps.Network) {
 		return 0

@@ -11,7 +11,7 @@ import (
 )
 
 // A wait for the network may be for another goroutine of the program: a change may gain as much as
-// such waits are worth. A timer is nobody's.
+// such waits are worth. No goroutine ends a timer.
 func TestNetworkMayBeOurs(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"IO wait", "sleep"} {

@@ -53,7 +53,7 @@ type Of struct {
 	Unknown bool `json:"unknown,omitempty"`
 }
 
-// Change is what a change of the program would gain.
+// Change is a change of the program with its gain.
 type Change struct {
 	Change  string  `json:"change"`
 	Procs   int     `json:"procs"`
@@ -67,7 +67,7 @@ type Change struct {
 	Unknown string       `json:"unknown,omitempty"` // why the gain is not known; the numbers say nothing then
 }
 
-// Ask is what is to be predicted.
+// Ask is a request for predictions.
 type Ask struct {
 	Procs   []int // none: 1, 2, 4 ... to twice the recorded number
 	Policy  sim.Policy
@@ -76,8 +76,8 @@ type Ask struct {
 	Held    []Held // locks whose operations were not all events
 }
 
-// Gains are what changes gain that nobody asked for: of the procedures that are worth most. Those
-// of very long runs take too long to be computed along the way: there are none.
+// Gains are the gains of changes that a report computes by itself: of the procedures that are worth
+// most. For very long runs there are none, because they take too long.
 func Gains(p *steps.Program, procs int, policy sim.Policy) []Change {
 	r := &Result{}
 	Settle(p, nil)

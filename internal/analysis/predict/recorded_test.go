@@ -56,7 +56,7 @@ func sorter(n int, read, sort, merge float64) (threads []tracetest.Thread) {
 	return threads
 }
 
-// convoy is W5: goroutines that take a lock by turns.
+// convoy is W5: goroutines that take a lock in turn.
 func convoy(n, rounds int, outside, inside float64) (threads []tracetest.Thread) {
 	for range n {
 		var ops []tracetest.Op
@@ -134,7 +134,7 @@ func TestSettle(t *testing.T) {
 	h := b.Go(g, "main.worker")
 	send, receive := b.Object("main.ch", spec.OpSend), b.Object("main.ch", spec.OpReceive)
 	b.Channel(g, 0x1000, 2)
-	b.Sync(g, send, 0x1000, 0) // of a value that somebody took unseen
+	b.Sync(g, send, 0x1000, 0) // of a value whose receive was not seen
 	b.Wait(g, "chan receive", 0x1000, 0)
 	b.Start(h, 1)
 	b.At(10*ms).Unpark(h, g)

@@ -7,14 +7,14 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// farOff is from where on a computed run is so far from the recorded one that its operations are
+// farOff is the difference of a computed run from the recorded one above which its operations are
 // doubted.
 const farOff = 0.1
 
-// Settle decides, once for a program, whether operations tell who waits for whom. They do not where
-// a run computed from them comes to a standstill, or where one that keeps the order of the recorded
-// run is much nearer to that. run is one on the recorded processors, if there is one already. It
-// reports whether that is no longer what would be computed.
+// Settle decides, once for a program, whether its operations determine its waits. They do not if a
+// run computed from them comes to a standstill, or if one that keeps the recorded order is much
+// nearer to the recorded run. run is one on the recorded processors, if there is one already.
+// Settle reports whether that has become invalid.
 func Settle(p *steps.Program, run *sim.Run) (changed bool) {
 	if p.Settled || p.End == 0 {
 		return false

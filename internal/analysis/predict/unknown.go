@@ -8,7 +8,7 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// unknown says why nothing can be said of what a change gains; empty: it can.
+// unknown is the reason why the gain of a change cannot be computed; empty: it can.
 func (w *WhatIf) unknown(runs *runner, o sim.Options) string {
 	p := runs.p
 	free := false
@@ -52,7 +52,7 @@ func (r *runner) longer(name string, o sim.Options) bool {
 			}
 		}
 	}
-	for i := range r.p.Objects { // who reads by it may do so beside others
+	for i := range r.p.Objects { // several goroutines may read by it at once
 		if n := r.p.Objects[i].Name; n != trace.NoPoint && r.p.R.T.Points[n].Name == name && r.p.Objects[i].Shared() {
 			return ns > most*int64(r.p.Procs)
 		}

@@ -71,8 +71,8 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// TestLatencyWithin: what a request waits for from outside takes as long as it did, whenever the
-// wait begins.
+// TestLatencyWithin: a request's wait for the network takes as long as recorded, whenever it
+// begins.
 func TestLatencyWithin(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(1)

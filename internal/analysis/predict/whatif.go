@@ -96,8 +96,8 @@ func Forms() string {
 	return strings.Join(list, ", ")
 }
 
-// ParseWhatIf reads a change; see [Forms]. Without a prefix it is of a procedure's work and that of
-// what it calls and starts.
+// ParseWhatIf reads a change; see [Forms]. Without a prefix it applies to a procedure's work, with
+// its callees and the goroutines it starts.
 func ParseWhatIf(text string) (WhatIf, error) {
 	w := WhatIf{Text: text}
 	bad := fmt.Errorf("found %q, expected a change such as %s", text, Forms())
@@ -158,7 +158,7 @@ func (w *WhatIf) Check(p *steps.Program) error {
 	return nil
 }
 
-// untold is a loop of a name of which some entries have no event, so that its work is not known;
+// untold is a loop of a name with entries that have no event, so that its work is not known;
 // NoPoint: there is none.
 func (w *WhatIf) untold(p *steps.Program, name string) trace.PointID {
 	for i := range p.R.T.Points {
@@ -292,8 +292,8 @@ func scaled(p *steps.Program, scale float64, in func(replay.SetID, *steps.Share)
 	}}}
 }
 
-// held are the options of a run in which all that is done under a lock takes w.scale as long: work,
-// and waits for what is outside.
+// held are the options of a run in which work under a lock, and waits for the outside there, are
+// scaled by w.scale.
 func held(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 	objects := w.objects(p)
 	under := map[steps.StepID]bool{}

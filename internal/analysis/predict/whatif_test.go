@@ -105,8 +105,8 @@ func built(t *testing.T, threads []tracetest.Thread) *steps.Program {
 	return p
 }
 
-// What a worker starts before its first job, those that are hired do not start again: a goroutine
-// that waited would wait twice, and be woken for ever.
+// Goroutines that a worker starts before its first job are not started again by additional workers:
+// one that waited would wait twice, and be woken for ever.
 func TestHiredStartNothingTwice(t *testing.T) {
 	t.Parallel()
 	p := built(t, workers(2, 40))
@@ -127,7 +127,7 @@ func TestHiredStartNothingTwice(t *testing.T) {
 	helper := p.Gs[of("main.deal")]
 	helper.By, helper.Done, helper.First = first, 0, add(steps.Takes(token), add(steps.Step{Kind: steps.End}, 0))
 	p.Gs[first].First = add(steps.Starts(steps.G(len(p.Gs))), p.Gs[first].First)
-	last := p.Gs[first].First // the worker's receive behind which it has no job any more
+	last := p.Gs[first].First // the worker's last receive, which has no job after it
 	for id := last; p.Step(id).Kind != steps.End; id = p.Step(id).Next {
 		last = id
 	}
@@ -138,7 +138,7 @@ func TestHiredStartNothingTwice(t *testing.T) {
 	}
 }
 
-// Goroutines of which each has a channel of its own are no workers that take jobs from one.
+// Goroutines with a channel each are no pool of workers.
 func TestReadersAreNoWorkers(t *testing.T) {
 	t.Parallel()
 	var all []tracetest.Thread
@@ -172,8 +172,8 @@ func TestWhatIfErrors(t *testing.T) {
 	}
 }
 
-// What a change gains is not known where the order of the recorded run decides who waits for what
-// is changed, and nothing tells what is done under a channel.
+// The gain of a change is not known where the recorded order decides the waits for the changed
+// object, and the work under a channel is not known.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -207,8 +207,8 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// Goroutines that also take from a channel of which not all was seen are no pool of workers: who
-// does which job is decided as it was in the run.
+// Goroutines that also take from a channel with unseen operations are no pool of workers: each does
+// the job that it did in the run.
 func TestWorkersWithTokens(t *testing.T) {
 	t.Parallel()
 	threads := workers(2, 40)
