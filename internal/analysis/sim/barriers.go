@@ -23,11 +23,11 @@ var Exits = []Exit{ExitRecorded, ExitFIFO, ExitReverse, ExitFixed}
 
 // barriers is the state of a program's barriers: see [steps.Crossing].
 type barriers struct {
-	at        map[steps.StepID]int32 // crossing, by the step in which somebody waits for all to come
+	at        map[steps.StepID]int32 // crossing, by the step in which a goroutine waits for all to arrive
 	takes     map[steps.StepID]int32 // by that of a wait
 	gives     map[steps.StepID]int32 // by that of its end
 	came      [][]arrival            // by crossing, in their order
-	waits     []steps.G              // who ends the waits, and waits for that
+	waits     []steps.G              // the goroutine that ends the waits, once all have begun
 	left      []int                  // of its waits, how many are ended
 	crossings []steps.Crossing
 }
@@ -55,8 +55,8 @@ func newBarriers(p *steps.Program, exit Exit) *barriers {
 	return b
 }
 
-// crosses lets a goroutine wait in a step until all have come whose waits it ends then, and reports
-// whether it goes on. Who comes last lets it go.
+// crosses lets a goroutine wait in a step until all goroutines have arrived whose waits it then
+// ends, and reports whether it goes on. The last one to arrive lets it go.
 func (s *simulation) crosses(g steps.G, id steps.StepID) bool {
 	b := s.barriers
 	if i, ok := b.at[id]; ok && len(b.came[i]) < len(b.crossings[i].Takes) {

@@ -5,18 +5,18 @@
 // # Virtual time
 //
 // Under processor sharing n goroutines on c processors each run at the rate min(1, c/n). Virtual
-// time V goes by at that rate, so that work of length w that begins at V ends at V+w, whoever else
+// time V goes by at that rate, so that work of length w that begins at V ends at V+w, whatever else
 // runs. Real time is t with dt = max(1, n/c) dV. Under list scheduling a goroutine keeps its
 // processor until it waits, and V is t.
 //
 // # Weights
 //
 // The weight of some work is dT/dw: by how much the run becomes longer if it does. A [Run] keeps
-// what began with what. If an event of virtual time V_q moves by dV_q, the real time of all that
-// follows moves by l_q dV_q with l_q = g(n before q) - g(n behind q), g(n) = max(1, n/c), and 0
-// behind the end. So T moves by the sum of l_q dV_q over all events, and dV_q is that of the event
-// with which q's work began, plus its own length's. One pass from the last event to the first one
-// gives all weights. Their sum, each times its length, is T, because T is homogeneous in the
+// the predecessor of each event. If an event of virtual time V_q moves by dV_q, the real time of
+// all that follows moves by l_q dV_q with l_q = g(n before q) - g(n after q), g(n) = max(1, n/c),
+// and 0 after the end. So T moves by the sum of l_q dV_q over all events, and dV_q is that of the
+// event with which q's work began, plus its own length's. One pass from the last event to the first
+// one gives all weights. Their sum, each times its length, is T, because T is homogeneous in the
 // lengths.
 //
 // Delays are real times. The end of one that began with event p has gb_e dV_e = dd + gb_p dV_p -

@@ -6,13 +6,12 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// A goroutine that waits for a timer, or for something else that may come first, goes on when that
-// has come: see [steps.Idle]. How many ticks a helper has follows from how long the run is, and not
-// the other way round. So when a tick comes is no length: had all before been shorter, what was
-// going on then would have been further. What is behind the tick follows that: a piece of the work
-// that was going on ends with the tick. Where nobody works the tick began with the last event
-// before, and where somebody waits for what the helper does with it, as for a token of a rate
-// limiter, with that wait.
+// A goroutine that waits for a timer, or for something else that may come first, goes on with the
+// first of the two: see [steps.Idle]. The number of a helper's ticks follows from the length of the
+// run, and not the other way round. So the time of a tick is no length: had all work before it been
+// shorter, the work at that time would have been further. The events after the tick depend on that
+// work: a piece of it ends with the tick. If no goroutine works, the tick began with the last event
+// before; if one waits for the helper's action, as for a token of a rate limiter, with that wait.
 
 // idlers are goroutines in such waits, by what ends them.
 type idlers struct {
@@ -47,8 +46,9 @@ func (s *simulation) came(step *steps.Step) bool {
 	return o.closed || o.sent > o.got
 }
 
-// held lets a tick come behind which a helper gave a lock back for which somebody waits now. It had
-// it in the recorded run when that one came: what everybody did before has been done.
+// held lets a tick come, after which a helper released a lock, if a goroutine waits for that lock
+// now. In the recorded run the helper held it when that goroutine came, so that all actions before
+// the tick are over.
 func (s *simulation) held(token steps.Token) {
 	t, ok := s.p.Held[token]
 	if !ok {
@@ -90,8 +90,8 @@ func (s *simulation) mayEnd(g steps.G) {
 	}
 }
 
-// hurries lets a goroutine go on with what came before a timer. What it would have done with that
-// it leaves out, if it ends then.
+// hurries lets a goroutine go on with the event that came before a timer. If it then ends, it
+// leaves out its action on the timer.
 func (s *simulation) hurries(g steps.G, i steps.Idle) {
 	if i.Ends {
 		s.gs[g].hurries = i.Next
@@ -181,11 +181,11 @@ func (s *simulation) ticks(delay *entry) {
 	x.from = s.node
 }
 
-// mostBehindTick is how many steps behind a tick are looked at.
+// mostBehindTick is the number of steps after a tick that are searched.
 const mostBehindTick = 32
 
-// waitsForTick is a goroutine that waits for what a helper does behind a tick, other than for a
-// lock; -1: none does.
+// waitsForTick is a goroutine that waits for a helper's action after a tick, other than for a lock;
+// -1: none does.
 func (s *simulation) waitsForTick(id steps.StepID) steps.G {
 	for n := 0; id != 0 && n < mostBehindTick; n++ {
 		step := s.p.Step(id)
@@ -218,7 +218,7 @@ func (s *simulation) goingOn() int {
 	return first
 }
 
-// divides ends a part of what a goroutine works, at a time, and returns by how much that moves.
+// divides ends a part of a goroutine's work at a time, and returns by how much that moves.
 func (s *simulation) divides(e *entry, now float64) (d float64) {
 	rate, x := s.rate(), &s.gs[e.who.g()]
 	done := s.v.at + (now-s.t.at)/rate - (e.at.at - e.len)

@@ -18,8 +18,8 @@ func (p program) helps(kind steps.Kind) (list []steps.StepID) {
 	return list
 }
 
-// A helper that does something with every tick until it is told to end has as many ticks as the run
-// has time for. What is worth something is the work of who tells it.
+// A helper that acts on every tick until it is stopped has as many ticks as the run is long. Only
+// the work of the goroutine that stops it has worth.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -59,8 +59,8 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// Who waits for jobs and for a timer goes on with the first job, and does what the timer was for,
-// too. A timer for which others wait, and nobody works, is a length.
+// A goroutine that waits for jobs and for a timer goes on with the first job, and acts on the
+// timer, too. A timer is a length if others wait for it, and no goroutine works.
 func TestIdleBetweenJobs(t *testing.T) {
 	t.Parallel()
 	p := write(
@@ -88,8 +88,8 @@ func TestIdleBetweenJobs(t *testing.T) {
 	}
 }
 
-// Who waits for what a helper does with a tick, as for a token of a rate limiter, waits for the
-// tick, whoever works meanwhile.
+// A goroutine that waits for a helper's action on a tick, as for a token of a rate limiter, waits
+// for the tick, whatever work goes on meanwhile.
 func TestRateLimiter(t *testing.T) {
 	t.Parallel()
 	p := write(
@@ -110,7 +110,8 @@ func TestRateLimiter(t *testing.T) {
 	}
 }
 
-// Where somebody waits for a lock that a helper had in the recorded run, the helper has been woken.
+// If a goroutine waits for a lock that a helper held in the recorded run, the helper has been
+// woken.
 func TestHeldBehindTick(t *testing.T) {
 	t.Parallel()
 	p := write(

@@ -6,22 +6,22 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// Grain is how many parts of a nanosecond stamps of a [Log] tell apart.
+// Grain is the resolution of stamps of a [Log], in parts of a nanosecond.
 const Grain = 16
 
 const mostStamp = 1 << 61 // files may say that a run took years
 
-// Log is what a computed run did: who ran when, on which processor, and who made whom ready. Stamps
-// are times in parts of a nanosecond, see [Grain]; no two things have the same one, so that they
-// tell the order too. Sharing has no log, because its goroutines have parts of processors.
+// Log is the course of a computed run: when each goroutine ran, on which processor, and which one
+// made it ready. Stamps are times in parts of a nanosecond, see [Grain]; they are unique, so that
+// they define the order, too. Sharing has no log, because its goroutines have parts of processors.
 type Log struct {
-	Done []uint64       // by step: when its goroutine came to what ends it; 0: never
+	Done []uint64       // by step: when its goroutine came to its end; 0: never
 	Next []steps.StepID // by step
 	Gs   []Life         // by goroutine
 	End  uint64
 }
 
-// Life is what a goroutine did in a computed run.
+// Life is the course of a goroutine in a computed run.
 type Life struct {
 	First   steps.StepID
 	Created uint64 // 0: never
@@ -37,7 +37,7 @@ type Stay struct {
 	By                 steps.G // the goroutine that made it ready; NoG: none did
 	Woken, Seq         uint32  // numbers of its transitions to ready, 0 if it had none of that kind, and to running
 	Proc               int16
-	Within             bool // it left its processor within the step At, and not behind it
+	Within             bool // it left its processor within the step At, and not after it
 }
 
 // Waking is a goroutine that another one made ready, in a step of that one's.
@@ -109,7 +109,7 @@ func (r *recorder) acts(g steps.G) (before steps.G) {
 	return before
 }
 
-// came notes that a goroutine came to what ends its step.
+// came notes that a goroutine came to the end of its step.
 func (r *recorder) came(g steps.G) {
 	if r == nil {
 		return
@@ -175,7 +175,7 @@ func (r *recorder) runs(g steps.G) {
 		Proc: int16(proc)})
 }
 
-// left notes that a goroutine leaves its processor, within its step or behind it.
+// left notes that a goroutine leaves its processor, within its step or after it.
 func (r *recorder) left(g steps.G, within bool) {
 	if r == nil {
 		return

@@ -2,7 +2,7 @@ package sim
 
 import "qinst.dev/internal/analysis/steps"
 
-// give ends the waits for a token. Who waits for what is written goes on when that has come.
+// give ends the waits for a token. A goroutine that waits for data goes on when they have arrived.
 func (s *simulation) give(token steps.Token) {
 	w := s.tokens[token]
 	for s.tokens[token] = givenAt(s.node); w.waited(); {
@@ -23,8 +23,8 @@ func (s *simulation) give(token steps.Token) {
 	}
 }
 
-// comes is how long what is written takes to come, in ns, from when it begins to be: the paper's
-// communication time, and what the system does with it (Sarukkai and Malony 1993, section 4.1).
+// comes is the time from the start of a write to the arrival of the data, in ns: the paper's
+// communication time, with the system's part (Sarukkai and Malony 1993, section 4.1).
 func (s *simulation) comes(id steps.StepID) float64 {
 	if s.o.HandOver != nil {
 		return s.o.HandOver(id, -1)
@@ -32,8 +32,8 @@ func (s *simulation) comes(id steps.StepID) float64 {
 	return float64(s.p.Step(id).Transit())
 }
 
-// reads lets a goroutine wait for what has been written but has not come, and reports whether it
-// has.
+// reads lets a goroutine wait for data that have been written and have not arrived, and reports
+// whether they have.
 func (s *simulation) reads(g steps.G, step *steps.Step) bool {
 	rest := s.wrote[step.Token()-s.p.FirstWrite] + s.comes(s.gs[g].step) - s.t.at
 	if rest <= 0 {

@@ -12,8 +12,8 @@ import (
 
 // exchanges lets a client and a server of one process send to each other n times, on two
 // processors: the client works for 10 us and writes, which takes 2 us, the server finds that 5 us
-// after the call began, works for 30 us, and writes likewise. If apart, each waits as long, but for
-// somebody outside: the other one's calls are another goroutine's, which makes one every 7 us.
+// after the call began, works for 30 us, and writes in the same way. If apart, each waits as long,
+// but for the outside: the other one's calls are another goroutine's, which makes one every 7 us.
 func exchanges(n int, apart bool) *tracetest.Builder {
 	const us = 1000
 	b := tracetest.New(3)
@@ -60,8 +60,8 @@ func exchanges(n int, apart bool) *tracetest.Builder {
 	return b
 }
 
-// TestWithin: who waits for the network waits for a goroutine of the same process, if that writes
-// what it waits for, and for nobody here if others write all the time.
+// TestWithin: a wait for the network is one for a goroutine of the same process, if that writes the
+// data, and for none if others write all the time.
 func TestWithin(t *testing.T) {
 	t.Parallel()
 	const n, us = 40, 1000
@@ -115,9 +115,9 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// onHypercube is the paper's communication time of a message of so many bytes over so many hops, in
-// us (Sarukkai and Malony 1993, section 4.2). Its network has a message's length and way; a wait
-// for the network in a trace has neither, and lasts as long as it did.
+// onHypercube is the paper's communication time of a message, by its bytes and hops, in us
+// (Sarukkai and Malony 1993, section 4.2). Its network has a message's length and way; a wait for
+// the network in a trace has neither, and lasts as long as it did.
 func onHypercube(bytes, hops float64) float64 {
 	if bytes < 100 {
 		return 76 + 0.4*bytes + 11*hops
@@ -135,11 +135,11 @@ func TestP2(t *testing.T) {
 	}
 }
 
-// TestP3: who reads waits for what is written to come, and then for nothing (Sarukkai and Malony
+// TestP3: a reader waits for the arrival of the data, and then for nothing (Sarukkai and Malony
 // 1993, section 4.1, with a copy at each end): a message that is written at 1000, takes 635 on its
-// way and 20 at each end, is there at 1675 for who reads at 1200, and 20 behind the read for who
-// reads at 2000. If it takes no time it is there 20 behind the read. The pessimistic time on its
-// way, 1400, has both copies in it or, as the formula is printed, has them not.
+// way and 20 at each end, is there at 1675 for a read at 1200, and 20 after the read for one at
+// 2000. If it takes no time it is there 20 after the read. The pessimistic time on its way, 1400,
+// has both copies in it or, as the formula is printed, has them not.
 func TestP3(t *testing.T) {
 	t.Parallel()
 	const sent, copied = 1000, 20
@@ -171,7 +171,7 @@ func TestP3(t *testing.T) {
 	}
 }
 
-// reads waits for what another goroutine writes, which takes so many ns to come.
+// reads waits for data from another goroutine, which take ns to arrive.
 func reads(token steps.Token, ns int64) steps.Step {
 	s := steps.Takes(token)
 	s.SetTransit(ns)

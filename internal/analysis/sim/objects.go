@@ -5,7 +5,8 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// object is a lock, channel or WaitGroup. Who waits gets what it waits for in the order of arrival.
+// object is a lock, channel or WaitGroup. Waiting goroutines are served in the order of their
+// arrival.
 type object struct {
 	at      [steps.NumOps]trace.Time // of the last operation, in the recorded run
 	queue   []waiter                 // for a lock, or to receive, or for the end of all
@@ -19,7 +20,7 @@ type object struct {
 
 	order *order          // for Options.Order
 	parts []object        // of a lock that is split
-	next  int             // one of these, for who comes next
+	next  int             // one of these, for the next goroutine
 	has   map[steps.G]int // which of these a goroutine has, or waits for
 }
 
@@ -61,7 +62,8 @@ func (s *simulation) operate(g steps.G, step *steps.Step) bool {
 	if step.Op == steps.Send || step.Op == steps.Receive {
 		s.ordered(o, step)
 	}
-	barging := s.sched != nil && !s.p.Objects[step.Obj].Shared() // who takes a mutex that others read by waits in turn
+	// a writer of a mutex that others read by waits in turn
+	barging := s.sched != nil && !s.p.Objects[step.Obj].Shared()
 	if barging && step.Op == steps.Lock {
 		return s.sched.lock(o, g)
 	}
@@ -182,8 +184,8 @@ func (s *simulation) grant(o *object, me steps.G) {
 	}
 }
 
-// acquire gives parts of a semaphore to those who are first in its queue, as long as there is
-// enough. me goes on by itself.
+// acquire gives parts of a semaphore to the first ones in its queue, while there is enough. me goes
+// on by itself.
 func (s *simulation) acquire(o *object, me steps.G) {
 	for len(o.queue) > 0 {
 		w := o.queue[0]

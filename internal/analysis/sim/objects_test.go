@@ -8,8 +8,8 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// TestSemaphore: who wants much is not overtaken by who wants little. Of a size of 3 the first
-// takes 2, the second waits for 2, and the third for 1 behind it.
+// TestSemaphore: a goroutine that wants much is not overtaken by one that wants little. Of a size
+// of 3 the first takes 2, the second waits for 2, and the third for 1 after it.
 func TestSemaphore(t *testing.T) {
 	t.Parallel()
 	take := func(op steps.Op, n int64) op {
@@ -62,9 +62,9 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestHandsOver: under Go's scheduler who gives a lock back to one that has waited for more than a
-// millisecond gives it the processor, too. On one processor that one's sleep under the lock is then
-// beside the first one's work.
+// TestHandsOver: under Go's scheduler a goroutine that releases a lock to one that has waited for
+// more than a millisecond gives it the processor, too. On one processor the sleep of the second
+// under the lock then overlaps the work of the first.
 func TestHandsOver(t *testing.T) {
 	t.Parallel()
 	const ms = 1_000_000
@@ -76,7 +76,7 @@ func TestHandsOver(t *testing.T) {
 }
 
 // Two senders come to a channel without a buffer at 10 and 12, and values are received at 20 and
-// 30: who came first is served first, or last (Sarukkai and Malony 1993, section 4.2).
+// 30: the first is served first, or last (Sarukkai and Malony 1993, section 4.2).
 func TestP4(t *testing.T) {
 	t.Parallel()
 	p := writeWith(map[string]int{"c": 0},
@@ -114,14 +114,14 @@ func take(token steps.Token) op { return op{step: steps.Takes(token)} }
 func give(token steps.Token) op { return op{step: steps.Gives(token)} }
 
 // TestP1: with events three goroutines come to a barrier at 120, 160 and 170, and without at 100,
-// 150 and 90. So another one is last. They leave one every 5 from then on, and the run takes 165
+// 150 and 90. So another one is last. After that they leave one every 5, and the run takes 165
 // and not 195 (Sarukkai and Malony 1993, section 3.2). The first to leave is the third one, and not
 // the second as in the paper, because it ended the others' waits in the recorded run, and does so
 // here.
 func TestP1(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		behind [2]int64 // more work of the first and the second, behind the barrier
+		behind [2]int64 // more work of the first and the second, after the barrier
 		want   float64
 	}{{[2]int64{0, 0}, 165}, {[2]int64{100, 0}, 265}, {[2]int64{0, 100}, 260}} {
 		p := write(
@@ -142,8 +142,8 @@ func TestExits(t *testing.T) {
 	t.Parallel()
 	for exit, want := range map[sim.Exit]float64{sim.ExitRecorded: 140, sim.ExitFIFO: 150, sim.ExitReverse: 130,
 		sim.ExitFixed: 150} {
-		// They come at 30, 10 and 20, and a works 100 behind that. One leaves every 10 from 30 on:
-		// in the recorded run b, a, c.
+		// They come at 30, 10 and 20, and a works 100 after that. One leaves every 10, beginning at
+		// 30: in the recorded run b, a, c.
 		p := write(
 			[]op{do("c", 20), take(3), do("c2", 1)},
 			[]op{do("b", 10), take(2), do("b2", 1)},

@@ -38,16 +38,16 @@ type Times struct {
 	Length func(steps.StepID) float64
 	// Delayed gives what a delay for a timer, the network or the system is multiplied by.
 	Delayed func(steps.StepID) float64
-	// HandOver gives how long it takes, in ns, from when a goroutine could run to when it does, if
-	// a processor is idle, and has been for so many ns (below 0: not known), and from when
-	// something is written to another goroutine of the process until that has come.
+	// HandOver gives the wake-up latency, in ns: from when a goroutine could run to when it does,
+	// if a processor is idle, and has been for some ns (below 0: not known). It also gives the time
+	// from a write to another goroutine of the process to the arrival of the data.
 	HandOver func(id steps.StepID, idle float64) float64
 	// Toward gives by how much the length of a step's work changes, to see how T does: see
 	// [Run.Slope].
 	Toward func(steps.StepID) float64
 }
 
-// Change is what is different in the program.
+// Change is a change of the program.
 type Change struct {
 	// Split are locks of which there are Parts each: a goroutine that takes one gets the next of
 	// these, in turn.

@@ -6,16 +6,17 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// What began with what is enough for weights: a small change matters only where one event waited
-// for another. Slack is about larger changes. It needs what each event would have waited for had
-// that come later, and so every dependence in the order in which things happened: the n-th send and
-// the n-th receive, each unlock and the next lock, every Done and the Join behind it, and where
-// each goroutine began its wait.
+// Weights need only the predecessor of each event: a small change matters only where one event
+// waited for another. Slack is about larger changes. It needs every event that another one would
+// have waited for, had it come later, and so every dependence in the order of the run: the n-th
+// send and the n-th receive, each unlock and the next lock, every Done and the Join after it, and
+// where each goroutine began its wait.
 
-// edge says that what goes on at a node needed another one too. They are in the order of to.
+// edge is the dependence of a node on another one besides its predecessor. They are in the order of
+// to.
 type edge struct{ from, to nodeID }
 
-// order is what an object's operations depend on, as nodes.
+// order are the nodes that an object's operations depend on.
 type order struct {
 	writer          nodeID   // the last Unlock, -1: none
 	readers         []nodeID // each RUnlock since
@@ -25,7 +26,7 @@ type order struct {
 	joined          int
 }
 
-// after notes that what a goroutine does from now on needed some nodes, -1: none.
+// after notes that all further steps of a goroutine depend on some nodes, -1: none.
 func (s *simulation) after(nodes ...nodeID) {
 	if !s.o.Order {
 		return
@@ -50,8 +51,8 @@ func (s *simulation) need(nodes ...nodeID) {
 	}
 }
 
-// wakeInOrder lets a goroutine go on, which needs that it began its wait, too. What wakes it does
-// not.
+// wakeInOrder lets a goroutine go on, which depends on the beginning of its wait, too. The event
+// that wakes it does not.
 func (s *simulation) wakeInOrder(g steps.G) {
 	was := s.node
 	s.needs = append(s.needs, s.gs[g].at)
@@ -68,7 +69,7 @@ func (s *simulation) stops(g steps.G) {
 	}
 }
 
-// held are the nodes that a lock was given back at, for who takes it.
+// held are the nodes at which a lock was released, for its next holder.
 func (o *order) held(op steps.Op) []nodeID {
 	if o == nil {
 		return nil
@@ -181,9 +182,9 @@ func (r *Run) Slack(f func(step steps.StepID, slack float64, delay bool)) {
 }
 
 // Marked calls f for each piece of work that VPPB's section 3.3 marks for a number of processors:
-// what is on the path, and what leads to where a goroutine stops while more of them run than there
-// are processors; back from there to where its goroutine met another one and no more ran. The run
-// must have been made with Order.
+// the work on the path, and the work before a point where a goroutine stops while more of them run
+// than there are processors; back from there to where its goroutine met another one and no more
+// ran. The run must have been made with Order.
 func (r *Run) Marked(procs int, f func(step steps.StepID)) {
 	n := r.nodes.Len()
 	meets, marked := make([]bool, n), make([]bool, n)

@@ -25,7 +25,7 @@ func TestSlack(t *testing.T) {
 		o := sim.Options{Procs: len(p.Gs), Policy: sim.Sharing, Keep: true, Order: true}
 		run := sim.Simulate(p.Program, o)
 		if run.Forced > 0 {
-			continue // somebody waits for ever
+			continue // a goroutine waits for ever
 		}
 		longer := func(step steps.StepID, ns float64) float64 {
 			return sim.Simulate(p.Program, sim.Options{Procs: len(p.Gs), Policy: sim.Sharing,

@@ -80,7 +80,7 @@ func writeWith(caps map[string]int, gs ...[]op) program {
 	return p
 }
 
-// run is what came of a program: T, and for each name dT by the change of all work of that name.
+// run is the result of a run: T, and for each name dT by the change of all work of that name.
 type ran struct {
 	t       float64
 	weights map[string]float64 // sums of length and weight

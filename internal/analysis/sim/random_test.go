@@ -74,7 +74,7 @@ func random(r *rand.Rand) program {
 	return p
 }
 
-// TestWeights compares the weights of random programs with what comes of small changes.
+// TestWeights compares the weights of random programs with the effects of small changes.
 func TestWeights(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

@@ -2,7 +2,7 @@ package sim
 
 import "qinst.dev/internal/analysis/steps"
 
-// Run is what came of it.
+// Run is the result of a run.
 type Run struct {
 	T     float64 // ns
 	Slope float64 // dT, for the change of Options.Toward
@@ -11,8 +11,8 @@ type Run struct {
 	// Reordered is how many operations on locks and channels came before one that came before them
 	// in the recorded run.
 	Reordered int
-	// Forced is how many goroutines went on although nobody ended their wait, because nothing else
-	// could go on.
+	// Forced is the number of goroutines that went on although no other one ended their wait,
+	// because nothing else could go on.
 	Forced int
 	Ends   bool // the goroutine has ended with which the recorded run did
 
@@ -35,7 +35,7 @@ type node struct {
 	len    float64 // of the work, in virtual time, or of the delay
 	from   nodeID  // the node with which that began
 	step   steps.StepID
-	before int32 // goroutines that could run, just before; behind
+	before int32 // goroutines that could run, just before; and after
 	behind int32
 	g      steps.G
 	real   bool    // a delay

@@ -23,7 +23,7 @@ type queued struct {
 }
 
 // behind lets a goroutine wait in the queue of another one's processor, as it did; see
-// [steps.Step.After]. It reports whether that one has one.
+// [steps.Step.After]. It reports whether that other one has a processor.
 func (s *simulation) behind(g steps.G, step *steps.Step) bool {
 	after := step.After()
 	if after < 0 || after == g || !s.gs[after].runs {
@@ -59,8 +59,8 @@ func (s *simulation) follow(g steps.G) {
 	}
 }
 
-// idleFor is how long the processor that a goroutine has just got was idle, in ns; below 0: nobody
-// knows.
+// idleFor is the idle time, in ns, of the processor that a goroutine has just got; below 0: not
+// known.
 func (s *simulation) idleFor(g steps.G) float64 {
 	if s.o.Policy != List {
 		return -1

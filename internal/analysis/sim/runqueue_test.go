@@ -48,8 +48,8 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// Who holds a lock where the trace ends gives it back then: in a computed run others may come for
-// it later, and would wait for ever.
+// A goroutine that holds a lock where the trace ends releases it then: in a computed run others may
+// come for it later, and would wait for ever.
 func TestHeldAtEnd(t *testing.T) {
 	t.Parallel()
 	const ms = 1_000_000

@@ -15,10 +15,10 @@ import (
 // queue, which is chosen at random. One that is idle is woken when a goroutine becomes ready, one
 // at a time; that takes a while. The goroutine that is next elsewhere it takes only when it still
 // is after a sleep of 3 us, which Linux makes 50 us longer: so goroutines that hand over to each
-// other more often than that stay on one processor. Who has run for 10 to 20 ms goes to the end of
-// the queue for all if anybody waits.
+// other more often than that stay on one processor. A goroutine that has run for 10 to 20 ms goes
+// to the end of the queue for all if others wait.
 //
-// A mutex that is given back is nobody's: the goroutine that is woken for it may find it taken, and
+// A mutex that is released has no owner: the goroutine that is woken for it may find it taken, and
 // then waits as the first one. When it has waited for more than a millisecond it gets the mutex
 // when that is next given back.
 type scheduler struct {
@@ -103,7 +103,7 @@ func (c *scheduler) event(e entry, real bool) bool {
 	if x.rest -= e.len; x.rest > 0 {
 		if x.spins {
 			c.s.run.Busy += e.len
-			if c.stands() { // nobody is left who could tell it
+			if c.stands() { // no goroutine is left that could stop it
 				c.s.run.Forced++
 				x.spins, x.waits, x.rest, x.since = false, false, 0, 0
 				x.step = c.s.following(e.who.g(), c.s.p.Step(x.step))
@@ -235,8 +235,8 @@ func (c *scheduler) look(i int32) bool {
 }
 
 // steal takes half of another processor's queue, or the goroutine that is next there, if that has
-// been so for a while: who makes another one ready often waits at once. -1: there is nothing, or
-// not yet.
+// been so for a while: a goroutine that makes another one ready often waits at once. -1: there is
+// nothing, or not yet.
 func (c *scheduler) steal(i int32) steps.G {
 	first := c.rand.IntN(len(c.procs))
 	for k := range c.procs {
@@ -341,8 +341,8 @@ func (c *scheduler) lock(o *object, g steps.G) bool {
 	return c.s.block(g)
 }
 
-// unlock lets a goroutine give a mutex back, to nobody unless who is first has waited for long:
-// that one gets the processor, too.
+// unlock lets a goroutine release a mutex. If the first one in the queue has waited for long, it
+// gets the mutex and the processor.
 func (c *scheduler) unlock(o *object, by steps.G) {
 	o.writer = false
 	if len(o.queue) == 0 || o.queue[0].op != steps.Lock {

@@ -25,7 +25,7 @@ type simulation struct {
 	idlers *idlers // nil: the program has none
 }
 
-// clock is the time, and what is going on.
+// clock is the time, with the work and delays that are under way.
 type clock struct {
 	v, t   instant // virtual and real time
 	work   queue   // by virtual time
@@ -34,7 +34,7 @@ type clock struct {
 	procs  float64
 }
 
-// trail is what a run leaves.
+// trail is the record of a run.
 type trail struct {
 	run   Run
 	node  nodeID   // the one at hand
@@ -53,7 +53,7 @@ type goroutine struct {
 	// take, or others have come to a barrier
 	again bool
 	awake bool // it was last at a barrier, whose waits another one ends, and need not be woken
-	spins bool // it keeps its processor until it is told to end
+	spins bool // it keeps its processor until it is stopped
 	wait
 	idling
 	stint
@@ -209,11 +209,11 @@ func (s *simulation) begin(g steps.G) {
 	s.startMore(g)
 }
 
-// wake lets a goroutine go on behind the step that it waited in.
+// wake lets a goroutine go on after the step that it waited in.
 func (s *simulation) wake(g steps.G) {
 	x := &s.gs[g]
 	x.waits = false
-	if x.spins { // it is told by nobody
+	if x.spins { // no goroutine stops it
 		x.spins = false
 		return
 	}
@@ -295,7 +295,7 @@ func (s *simulation) works(g steps.G) bool {
 		return false
 	}
 	if x.hurries != 0 {
-		if x.step == x.hurries { // its work is what the goroutine did behind the timer
+		if x.step == x.hurries { // its work is the goroutine's action on the timer
 			x.hurries = 0
 		}
 		return false
@@ -325,7 +325,7 @@ func (s *simulation) length(id steps.StepID) float64 {
 	return float64(s.p.Step(id).Work)
 }
 
-// steps takes the step at whose end a goroutine is, and those behind it up to the next work.
+// steps takes the step at whose end a goroutine is, and those after it up to the next work.
 func (s *simulation) steps(g steps.G) {
 	x := &s.gs[g]
 	defer s.rec.acts(s.rec.acts(g))
@@ -353,7 +353,7 @@ func (s *simulation) steps(g steps.G) {
 	if s.o.Order {
 		s.stops(g)
 	}
-	s.leave(g) // it waits, it has ended, or what it did then is not known
+	s.leave(g) // it waits, it has ended, or its next step is not known
 }
 
 // take does what ends a step, and reports whether the goroutine goes on.

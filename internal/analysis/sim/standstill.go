@@ -6,11 +6,11 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// Operations leave the order open, and tokens repeat it. Together they may demand what cannot be: a
+// Operations leave the order open, and tokens repeat it. Together they may be contradictory: a
 // goroutine that has taken a place in a channel waits, by a token, for one that waits for a place;
-// and who sends only if there is room (a select with a default) does not wait for any. A run that
-// comes to a standstill is made once more, with the order of the recorded run for the objects that
-// goroutines waited for then.
+// and one that sends only if there is room (a select with a default) does not wait for any. A run
+// that comes to a standstill is made once more, with the order of the recorded run for the objects
+// that goroutines waited for then.
 
 // mostStandstills is how often that is tried. The last time it holds for all objects.
 const mostStandstills = 4
@@ -42,8 +42,8 @@ func Simulate(p *steps.Program, o Options) *Run {
 const atEnd = 0.01
 
 // Sound reports whether a run is one of the program at all: it has ended as the recorded run did,
-// nobody went on before what it waited for, so that the run is as long as its longest chain at
-// least, and its processors have worked no more than there is time for.
+// no goroutine went on before its wait was over, so that the run is at least as long as its longest
+// chain, and its processors have worked no longer than the run took.
 func (r *Run) Sound() bool {
 	const exact = 1e-6
 	return r.Ends && (r.Forced == 0 || r.T-r.stoodAt <= atEnd*r.T) && r.Busy <= r.T*r.procs*(1+exact)+1

@@ -47,7 +47,7 @@ func TestSound(t *testing.T) {
 			}
 		}
 	}
-	// Both goroutines wait for what the other one does behind its wait.
+	// Each goroutine waits for a step of the other one after its wait.
 	p := write([]op{do("a", 10), take(1), do("a", 10), give(2)}, []op{do("b", 10), take(2), do("b", 10), give(1)})
 	p.Tokens, p.Last, p.End, p.Procs = 3, 0, 20, 2
 	if run := sim.Simulate(p.Program, sim.Options{Procs: 1, Policy: sim.Sharing}); run.Sound() {

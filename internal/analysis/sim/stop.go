@@ -7,11 +7,12 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// A goroutine that works until it is told to end does what it did in the recorded run. Who is told
-// earlier leaves the rest out, and who is told later goes on for so long, keeping its processor:
-// see [steps.Step.Until]. Neither is a length of the program's, and so neither has a weight.
+// A goroutine that works until another one stops it does its recorded work. If the stop comes
+// earlier, it leaves the rest out; if later, it keeps its processor until then: see
+// [steps.Step.Until]. Neither is a length of the program's, and so neither has a weight.
 
-// skips lets a goroutine that was told go to where it finds that out, and reports whether it did.
+// skips lets a goroutine that was stopped go to the step that finds that out, and reports whether
+// it did.
 func (s *simulation) skips(g steps.G, step *steps.Step) bool {
 	last := s.p.Gs[g].Told
 	if step.Until == 0 || last == 0 || !s.tokens[step.Until].given() {
@@ -24,9 +25,9 @@ func (s *simulation) skips(g steps.G, step *steps.Step) bool {
 	return true
 }
 
-// goesOn lets a goroutine work on that has done all that it did and has not been told yet, and
-// reports whether it does. One that has a processor only while nobody else needs it, as under list
-// scheduling, waits.
+// goesOn lets a goroutine work on that has done its recorded work and has not been stopped yet, and
+// reports whether it does. Under list scheduling, where it would keep its processor from others, it
+// waits.
 func (s *simulation) goesOn(g steps.G, step *steps.Step) bool {
 	x := &s.gs[g]
 	if step.Until == 0 || x.step != s.p.Gs[g].Told || s.tokens[step.Until].given() {
@@ -44,7 +45,7 @@ func (s *simulation) goesOn(g steps.G, step *steps.Step) bool {
 	return true
 }
 
-// tell tells goroutines to end.
+// tell stops goroutines.
 func (s *simulation) tell(token steps.Token) {
 	for _, g := range s.p.Told[token] {
 		x := &s.gs[g]
@@ -70,8 +71,7 @@ func (s *simulation) tell(token steps.Token) {
 	}
 }
 
-// stop ends what a goroutine works, or what it spins; its entry is the one at works, -1: it has
-// none.
+// stop ends a goroutine's work or spinning; its entry is the one at works, -1: it has none.
 func (s *simulation) stop(x *goroutine, works int) {
 	left := x.rest // under Go's scheduler, at the beginning of its entry
 	if works >= 0 {

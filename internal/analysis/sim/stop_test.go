@@ -7,8 +7,8 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// TestToldByNobody: a goroutine that nobody tells to end keeps no run from ending, whether the
-// others wait for ever or for years.
+// TestToldByNobody: a goroutine that is never stopped keeps no run from ending, whether the others
+// wait for ever or for years.
 func TestToldByNobody(t *testing.T) {
 	t.Parallel()
 	const years = 1e17

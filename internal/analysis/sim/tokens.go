@@ -2,7 +2,7 @@ package sim
 
 import "qinst.dev/internal/analysis/steps"
 
-// tokenState is what came of a token: goroutines wait for it, or it was given. The zero value is
+// tokenState is the state of a token: goroutines wait for it, or it was given. The zero value is
 // neither.
 type tokenState int32
 

@@ -11,7 +11,7 @@ import (
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }
 
-// truth compares a run with what is known of it. Names without a weight have none.
+// truth compares a run with its known results. Names without a weight have none.
 func truth(t *testing.T, p program, procs int, policy sim.Policy, length float64, slopes map[string]float64) {
 	t.Helper()
 	r := p.run(procs, policy)

@@ -7,7 +7,7 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// Watch sees how long requests take in a computed run. What comes from outside comes when it came:
+// Watch measures requests in a computed run. Input from outside comes at the recorded time:
 // a wait for the network outside of all requests ends at the recorded time, or at once if that is
 // over. Within a request the network's other end takes as long as it did.
 type Watch struct {

@@ -13,10 +13,10 @@ const mostSwing = 3
 // SimulateWeighed simulates a run, keeps it, and returns the policy under which it ran: the one
 // asked for, or List.
 //
-// Under even sharing a delay takes real time and work virtual time. Who begins to wait later by x
-// while many goroutines share the processors, and goes on while few do, makes x larger; after some
-// thousand such waits the derivative is exact and tells nothing, because no change is small enough
-// for it. Under list scheduling each weight is 0 or 1.
+// Under even sharing a delay takes real time and work virtual time. A goroutine that begins to wait
+// later by x while many share the processors, and goes on while few do, makes x larger; after some
+// thousand such waits the derivative is exact and useless, because no change is small enough for
+// it. Under list scheduling each weight is 0 or 1.
 func SimulateWeighed(p *steps.Program, o Options) (*Run, Policy) {
 	o.Keep = true
 	run := Simulate(p, o)
@@ -34,8 +34,8 @@ func SimulateWeighed(p *steps.Program, o Options) (*Run, Policy) {
 }
 
 // Weights calls f for each piece of work and each delay of a run, the last one first: its step, its
-// length, and dT by the change of that. A delay of step 0 is the time before a goroutine began that
-// nobody is known to have started. The run must have been kept.
+// length, and dT by the change of that. A delay of step 0 is the time before a goroutine began
+// whose creator is not known. The run must have been kept.
 func (r *Run) Weights(f func(step steps.StepID, length, weight float64, delay bool)) {
 	adj, gone := make([]float64, r.last+1), make([]float64, r.last+1)
 	passed := 0. // by delays that began before
@@ -69,9 +69,9 @@ func (r *Run) Path(f func(step steps.StepID, g steps.G, from, to float64, delay 
 	}
 }
 
-// Pieces calls f for what a goroutine did in the run, in order: when it worked, which under
-// processor sharing may take longer than the work, and when it was delayed. The run must have been
-// kept.
+// Pieces calls f for the work and delays of a goroutine in the run, in order: when it worked, which
+// under processor sharing may take longer than the work, and when it was delayed. The run must have
+// been kept.
 func (r *Run) Pieces(g steps.G, f func(from, to float64, delay bool)) {
 	if r.by == nil {
 		r.by = map[steps.G][]nodeID{}

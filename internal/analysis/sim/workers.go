@@ -8,18 +8,19 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// Pool is the workers that take jobs from a channel: goroutines of one kind. What a worker did
-// behind a receive is a job, and whoever receives next does the next one, so that there may be more
-// or fewer of them than in the recorded run. What each did behind its last receive, it does itself.
+// Pool is the workers that take jobs from a channel: goroutines of one kind. The steps of a worker
+// after a receive are a job, and the worker that receives next does the next one, so that there may
+// be more or fewer workers than in the recorded run. The steps after its last receive each does
+// itself.
 type Pool struct {
 	n    int // workers
 	ch   steps.ObjectID
 	of   map[steps.G]steps.StepID // the last receive of each worker of the recorded run
 	all  []steps.G                // these, in order
-	jobs []steps.StepID           // receives with a job behind them, in the order of the run
+	jobs []steps.StepID           // receives with a job after them, in the order of the run
 }
 
-// team is what the workers of a pool have done.
+// team is the progress of a pool's workers.
 type team struct {
 	jobs    int       // that one of them does or has done
 	surplus []steps.G // workers without any
@@ -57,8 +58,8 @@ func NewPool(p *steps.Program, name string, n int) *Pool {
 		}
 	}
 	for ch, n := range uses {
-		// with one of these for the jobs, and another one for tokens, who does which job is decided
-		// as it was in the run
+		// with one of these for the jobs, and another one for tokens, each job is done as it was in
+		// the run
 		if users[ch] > len(w.all)/2 && n >= uses[w.ch] && !p.Objects[ch].Free {
 			return nil
 		}
@@ -131,7 +132,7 @@ func (s *simulation) hired(g steps.G) bool {
 	return was || int(g) >= len(s.p.Gs)-max(0, w.n-len(w.all))
 }
 
-// following is the step behind one that a goroutine has done: behind a worker's receive that of the
+// following is the step after one that a goroutine has done: after a worker's receive that of the
 // next job.
 func (s *simulation) following(g steps.G, step *steps.Step) steps.StepID {
 	w := s.o.Workers

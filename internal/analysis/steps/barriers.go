@@ -6,9 +6,9 @@ import (
 )
 
 // A barrier that a program makes of a condition, or of a channel that is closed, has no operation
-// of its own: whoever comes last ends the others' waits. In a computed run another one may come
-// last. Then the one that did in the recorded run waits for that before it ends the waits, and
-// before it takes the lock for that.
+// of its own: the last goroutine to arrive ends the others' waits. In a computed run another one
+// may come last. Then the one that did in the recorded run waits for that before it ends the waits,
+// and before it takes the lock for that.
 //
 // A goroutine that ends many waits may also be a master, which waits for nobody. A barrier's waits
 // are begun and ended in one procedure, which both goroutines have entered: what else they do is in

@@ -14,9 +14,9 @@ import (
 // Options are what a reading of a trace depends on.
 type Options struct {
 	VirtualProcs int // see [replay.Options]
-	// Price is what an event cost, in ns, so that [Program.PaidOf] tells it; nil: it does not.
+	// Price is the cost of an event, in ns, for [Program.PaidOf]; nil: there are no prices.
 	Price func(*trace.Event) float64
-	// Watch is shown the trace while it is read; nil: nobody is.
+	// Watch sees the trace while it is read; nil: there is none.
 	Watch Watcher
 }
 
@@ -46,8 +46,8 @@ func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 	return b.p, losses, nil
 }
 
-// builder is the visitor that makes the steps. What a wait was for is found by those that it hands
-// events to.
+// builder is the visitor that makes the steps. It hands events to recognizers, which find the cause
+// of waits.
 type builder struct {
 	replay.Nop
 	*stepper
@@ -101,8 +101,8 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 	}
 }
 
-// Segment adds what a goroutine worked. What it waited is in the step that the next change of its
-// state makes.
+// Segment adds a goroutine's work. Its waits are in the step that the next change of its state
+// makes.
 func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 	if !g.Busy() {
 		return
@@ -236,7 +236,7 @@ func (b *builder) gives(g *replay.G, w *replay.Wait, by *replay.G, give Step, no
 	}
 }
 
-// wokenOutside ends a wait for what no goroutine does.
+// wokenOutside ends a wait that no goroutine ended.
 func (b *builder) wokenOutside(g *replay.G, w *replay.Wait, by replay.Waker, now trace.Time) {
 	s := b.p.Step(b.my(g).last)
 	s.At -= b.late(by, w, now)
@@ -396,7 +396,7 @@ const (
 	usualWakeUp = 5000 // what a wake-up takes if the trace has none, in ns
 
 	// timerSlack is how long Linux takes, in ns, for a sleep of 3 us, but for the wake-up. The
-	// runtime sleeps so long before it takes the goroutine that is next on another processor.
+	// runtime sleeps for that time before it takes the goroutine that is next on another processor.
 	timerSlack = 53_000
 )
 

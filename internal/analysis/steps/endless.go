@@ -9,10 +9,9 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// A loop that the clock ends ("for time.Since(start) < d") does more in the same time if what it
-// does takes less. A computed run does what was done, and so ends at another time than the program
-// would. The same holds of one that others end, unless its goroutine is known to be told (see
-// polls.go).
+// A loop that the clock ends ("for time.Since(start) < d") does more in the same time if its work
+// takes less. A computed run does the recorded work, and so ends at another time than the program
+// would. The same holds for one that others end, unless its stop is recognized (see polls.go).
 
 // endlessShare is from which share of a run's work on such loops are named.
 const endlessShare = 0.1
@@ -25,7 +24,7 @@ func (p *Program) endless() (proc trace.PointID, share float64) {
 	if !slices.ContainsFunc(p.R.T.Points, lasts) {
 		return proc, 0
 	}
-	work := make([]int64, p.R.Contexts.Len()) // but what lasts until somebody is told
+	work := make([]int64, p.R.Contexts.Len()) // except work that lasts until a stop
 	for id := range StepID(p.Steps.Len()) {
 		if p.Step(id).Until == 0 {
 			for _, part := range p.PartsOf(id) {

@@ -8,11 +8,11 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// A select that waits for a timer and for others goes on with what comes first. A helper that does
-// something with every tick until it is told to end makes no run last: how many ticks there are
-// follows from how long it lasts. One that takes jobs, and looks after something when none has come
-// for a while, goes on with the next job as soon as there is one. So a timer that came first in the
-// recorded run is not waited for, in a computed one, where what came next is there already.
+// A select that waits for a timer and for other goroutines goes on with the first event. A helper
+// that acts on every tick until it is stopped does not make the run longer: the number of ticks
+// follows from its length. One that takes jobs, and looks after something when none has come for a
+// while, goes on with the next job as soon as there is one. So a computed run does not wait for a
+// timer that came first in the recorded run, if the next event is there already.
 
 // idlers are the goroutines that wait so.
 type idlers struct {
@@ -20,7 +20,7 @@ type idlers struct {
 	gs bySlot[[]idles]
 }
 
-// idles is what is known of the waits of a goroutine at one place.
+// idles are the waits of a goroutine at one place.
 type idles struct {
 	stack trace.StackID
 	in    trace.PointID
@@ -88,8 +88,8 @@ func (x *idlers) idles(id StepID, i Idle) {
 	x.p.Idle[id] = i
 }
 
-// leaves is called at the end of a goroutine: what ended waits in a select last may have told it to
-// end.
+// leaves is called at the end of a goroutine: the event that ended its last wait in a select may
+// have stopped it.
 func (x *idlers) leaves(slot trace.Slot) {
 	for _, at := range *x.gs.of(slot) {
 		if len(at.ticks) == 0 {
@@ -100,8 +100,8 @@ func (x *idlers) leaves(slot trace.Slot) {
 	}
 }
 
-// ticks reports whether a wait for a timer was one for a ticker: of a select the receive behind it
-// tells.
+// ticks reports whether a wait for a timer was one for a ticker: after a select the receive shows
+// that.
 func (x *idlers) ticks(id StepID) bool {
 	s := x.p.Step(id)
 	for !x.p.Objects[s.Obj].Ticks && s.Next != 0 && x.p.Step(s.Next).Kind != Delay && s.Op != Receive {
@@ -125,8 +125,8 @@ func (x *idlers) stays(g *replay.G) {
 	}
 }
 
-// held finds for what others waited that had come for a lock while a helper had it that had been
-// woken by a timer.
+// held finds the waits of other goroutines for a lock while a helper held it that a timer had
+// woken.
 func (x *idlers) held() {
 	if x.p.Idle == nil {
 		return

@@ -11,11 +11,11 @@ import (
 
 // A wait for the network may be one for a goroutine of the same process: a test's server and its
 // clients, the two ends of a pipe. Such a wait ends because another goroutine wrote, which the
-// trace shows as a system call that is over soon before. Who it is follows from many waits for one
-// descriptor: each has a call of that goroutine in it, and each ends soon after the last one.
+// trace shows as a system call that is over soon before. The goroutine is found from many waits for
+// one descriptor: each has a call of that goroutine in it, and each ends soon after the last one.
 
 const (
-	leastWithin = 8    // waits for a descriptor that tell anything
+	leastWithin = 8    // waits for a descriptor that are enough evidence
 	mostWithin  = 0.95 // of them, those in which the other end has a call
 	// soon is how long after a call waits end, as a share of the time from one call of that
 	// goroutine to its next: by chance that is a third or more.

@@ -37,8 +37,8 @@ func (p *Program) warn(source trace.Source) {
 	}
 }
 
-// note says what the trace does not tell. lacked are ns that the system took processors for,
-// without saying when.
+// note says what is missing in the trace. lacked is the time, in ns, for which the system took
+// processors without saying when.
 func (p *Program) note(losses *trace.Losses, lacked int64) {
 	if !p.worked {
 		p.Note("the trace does not tell what goroutines did, and so nothing of a path: it needs events (QINST=mode=trace, as without a setting)")

@@ -53,7 +53,7 @@ func (o Op) gives() bool {
 // mostAmount is the amount of an operation on a semaphore that is as much or more.
 const mostAmount = 1<<16 - 1
 
-// Object is what goroutines synchronize by.
+// Object is a lock, channel, WaitGroup or semaphore.
 type Object struct {
 	Address trace.Address
 	Name    trace.PointID   // the operation whose name it has, NoPoint if none was seen
@@ -68,7 +68,7 @@ type Object struct {
 	seen seen
 }
 
-// seen is what the trace tells of an object's operations.
+// seen is the evidence of the trace about an object's operations.
 type seen struct {
 	unfit  bool     // too few were seen
 	missed int64    // how many were not: a few of those of a lock
@@ -100,7 +100,7 @@ func (o *Object) operated() bool {
 	return slices.ContainsFunc(o.ops[:], func(n int64) bool { return n > 0 })
 }
 
-// agrees reports whether operations are of one kind of object, and as many as that needs.
+// agrees reports whether operations are of one kind of object, and consistent in number.
 func (o *Object) agrees() bool {
 	n := &o.ops
 	locks := o.locks()
@@ -118,10 +118,10 @@ func (o *Object) agrees() bool {
 	return groups > 0
 }
 
-// Of some locks a few operations have no event: those at the moment when what is recorded changes.
-// They do not matter for who waits for the lock otherwise, so that the rest need not be given up
-// for them. The n-th send pairs with the n-th receive, and every Done counts: of channels and
-// WaitGroups all operations are needed.
+// Of some locks a few operations have no event: those at the moment when the level changes. Other
+// waits for the lock do not depend on them, so that the rest need not be given up for them. The
+// n-th send pairs with the n-th receive, and every Done counts: of channels and WaitGroups all
+// operations are needed.
 
 // mostMissed is the share of a lock's operations that may have no event.
 const mostMissed = 0.02

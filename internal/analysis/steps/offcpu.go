@@ -7,17 +7,17 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// A system that does not tell when it takes a thread's processor still tells, some times a second,
-// how long the thread has had one. What its goroutine lacks of that is taken evenly out of its long
-// pieces of work, each of which then ends with a wait for the processor: a short one would be long,
-// had its thread been taken off. How long the thread of a short one waited to be woken is in its
-// readings, too.
+// A system that does not report when it takes a thread's processor still reports, some times a
+// second, the thread's processor time. The part that its goroutine lacks is subtracted
+// proportionally from its long pieces of work, and each then ends with a wait for the processor: a
+// short one would be long, had its thread been taken off. How long the thread of a short one waited
+// to be woken is in its readings, too.
 const leastTaken = 1e6 // ns: the system seldom gives a processor away for less
 
 // offCPU takes the time in which threads had no processor out of work.
 type offCPU struct {
 	*tape
-	guesses bool            // the system did not always tell when it took processors away
+	guesses bool            // the system did not always report when it took processors away
 	lacked  int64           // ns so far that it took then
 	got     bySlot[float64] // [replay.G.Got] of each goroutine at its last step
 }
@@ -25,8 +25,8 @@ type offCPU struct {
 // begin notes that a goroutine is created.
 func (x *offCPU) begin(slot trace.Slot) { *x.got.of(slot) = 0 }
 
-// taken is what the system took from a goroutine that seems to have worked so long, in ns, since
-// its last step.
+// taken is the time that the system took from a goroutine with this apparent work, in ns, since its
+// last step.
 func (x *offCPU) taken(g *replay.G, work int64) int64 {
 	last := x.got.of(g.Slot)
 	got := g.Got - *last

@@ -106,7 +106,7 @@ func (x *operations) acquire(g *replay.G, ob *replay.Object, held replay.Held, n
 		op = RLock
 	}
 	h := x.gs.of(g.Slot)
-	if op == Lock && h.of(id) >= 0 { // nobody saw it give the lock back
+	if op == Lock && h.of(id) >= 0 { // its release was not seen
 		x.giveBack(g, id, now)
 	}
 	step := x.operate(g, id, op, held.Point, now)
@@ -128,10 +128,11 @@ func (x *operations) release(g *replay.G, ob *replay.Object, held int, how repla
 		op, point = x.gs.of(g.Slot).gives(id)
 		x.p.Objects[id].seen.handed = true
 	}
-	if op == NoOp { // nobody saw it take the lock
+	if op == NoOp { // its acquisition was not seen
 		o := &x.p.Objects[id]
 		o.seen.missed++
-		o.seen.unfit = o.seen.unfit || o.seen.handed // who gave it back for another one may have taken it, too
+		// a goroutine that released it for another one may have taken it, too
+		o.seen.unfit = o.seen.unfit || o.seen.handed
 		return
 	}
 	x.r.Settle(by, now)
@@ -179,7 +180,7 @@ func (x *operations) begun(m *mine, o *Object, id ObjectID, op Op) (at StepID) {
 	if m.wait != 0 && m.waited == id && op.waits() {
 		at, m.wait = m.wait, 0
 		o.seen.full = o.seen.full || op == Send
-		o.seen.unfit = o.seen.unfit || x.p.Step(at).Kind == Delay // nobody's operation ended it
+		o.seen.unfit = o.seen.unfit || x.p.Step(at).Kind == Delay // no operation ended it
 	}
 	if m.give != 0 && m.gave == id && !op.gives() {
 		if at == 0 {
@@ -213,8 +214,7 @@ func (x *operations) forget(g *replay.G) {
 	m.wait, m.give, m.did = 0, 0, 0
 }
 
-// giveBack makes the step with which a goroutine gave a lock back that nobody saw it do: before
-// what it does now.
+// giveBack makes the step of an unseen release of a lock: before the goroutine's current step.
 func (x *operations) giveBack(g *replay.G, id ObjectID, now trace.Time) {
 	m, o := x.my(g), &x.p.Objects[id]
 	o.seen.missed++
@@ -235,8 +235,8 @@ func (x *operations) giveBack(g *replay.G, id ObjectID, now trace.Time) {
 	}
 }
 
-// lets gives back what a goroutine holds where the trace ends. In a computed run it may come there
-// while others go on, who would wait for ever.
+// lets releases the locks that a goroutine holds where the trace ends. In a computed run it may
+// come there while others go on, which would wait for ever.
 func (x *operations) lets(g *replay.G) {
 	h := x.gs.of(g.Slot)
 	for len(h.list) > 0 {

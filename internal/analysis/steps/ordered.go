@@ -6,16 +6,16 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// What decides who waits for an object is its operations ([Object.Free]) or the order of the run.
-// Here programs are given the latter for more objects.
+// The waits for an object are decided by its operations ([Object.Free]) or by the recorded order.
+// Here programs get the latter for more objects.
 
-// Partly reports whether there are locks of which not all operations were seen.
+// Partly reports whether there are locks with unseen operations.
 func (p *Program) Partly() bool {
 	return slices.ContainsFunc(p.Objects, func(o Object) bool { return !o.Free && o.locks() > 0 })
 }
 
-// missed is how many operations of locks that are not given up have no event, of how many, and the
-// name of the lock of which most have none.
+// missed is the number of operations without an event of locks that are not given up, the number of
+// all their operations, and the name of the lock with the most such operations.
 func (p *Program) missed() (n, of int64, name trace.PointID) {
 	most := int64(0)
 	for i := range p.Objects {
@@ -29,8 +29,8 @@ func (p *Program) missed() (n, of int64, name trace.PointID) {
 	return n, of, name
 }
 
-// Strict gives up the locks of which a few operations are missing, and reports whether there are
-// any: in a computed run that comes to a standstill some of these mattered.
+// Strict gives up the locks with a few missing operations, and reports whether there are any: in a
+// computed run that comes to a standstill some of these mattered.
 func (p *Program) Strict() (any bool) {
 	for i := range p.Objects {
 		if o := &p.Objects[i]; o.Free && o.seen.missed > 0 {

@@ -7,11 +7,11 @@ import (
 )
 
 // A goroutine that works until another one tells it to end ("for !stop.Load()", a select with a
-// default) works for as long as that takes: what it did meanwhile determines nothing. Its work
-// lasts until it is told, and then for as long as it takes to find out.
+// default) works until then: the amount of its work determines nothing. The work lasts until the
+// stop, and then until the goroutine finds that out.
 //
-// The trace does not tell who wrote a variable. It tells that an ancestor began to wait, and that
-// the goroutine ended soon after that.
+// The trace does not show which goroutine wrote a variable. It shows that an ancestor began to
+// wait, and that the goroutine ended soon after that.
 
 // atOnce is how soon that is, as a share of the time since it began to ask. By chance it would end
 // there once in twenty times.
@@ -29,15 +29,15 @@ type pollers struct {
 	gs      bySlot[poller]
 }
 
-// poller is what is known of a goroutine that may be one, or may tell one to end.
+// poller is the state of a goroutine that may be one, or may stop one.
 type poller struct {
-	alone trace.Time // since when it has neither waited for others nor for what is outside,
+	alone trace.Time // since when it has waited neither for others nor for the outside,
 	since StepID     // and the step in which it last did
 	tells Token      // that it gave with the wait that it is in, 0: none
 	told  told
 }
 
-// told is what a goroutine may have been told.
+// told is a possible stop of a goroutine.
 type told struct {
 	token Token
 	since trace.Time // when
@@ -99,8 +99,8 @@ func (x *pollers) begins(g *replay.G) {
 
 func (x *pollers) ends(g *replay.G) { delete(x.waiting, x.my(g).n) }
 
-// mayBeTold notes that a goroutine may have been told to end, before it does something that others
-// could wait for.
+// mayBeTold notes that a goroutine may have been stopped, before an action that others could wait
+// for.
 func (x *pollers) mayBeTold(g *replay.G, now trace.Time) {
 	m := x.my(g)
 	by := x.p.Gs[m.n].By
@@ -143,8 +143,7 @@ func (x *pollers) tells(slot trace.Slot) Token {
 	return h.tells
 }
 
-// split ends a step where the goroutine was told, so that what it does after that is another one's
-// work.
+// split ends a step at the stop, so that later work belongs to another one.
 func (x *pollers) split(g *replay.G, now trace.Time) {
 	m, t := x.my(g), &x.gs.of(g.Slot).told
 	begun := x.p.Gs[m.n].Created
@@ -171,7 +170,7 @@ func (x *pollers) split(g *replay.G, now trace.Time) {
 	}
 }
 
-// tell lets a goroutine that has ended last until it was told, if it was.
+// tell makes the end of a goroutine depend on its stop, if there was one.
 func (x *pollers) tell(g *replay.G, now trace.Time) {
 	t := &x.gs.of(g.Slot).told
 	if t.token == 0 || float64(now-t.since) > atOnce*float64(now-t.from) {

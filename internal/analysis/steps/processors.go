@@ -12,14 +12,14 @@ import (
 // before it in that queue. So a goroutine may wait for others although a processor is idle, and it
 // waits shorter if they work less.
 
-// mostBehind is how many goroutines are looked at that had a processor before another one, and
-// handOver how long it may be nobody's between two, in ns.
+// mostBehind is the number of earlier holders of a processor that are searched, and handOver the
+// longest time between two of them, in ns.
 const (
 	mostBehind = 16
 	handOver   = 3000
 )
 
-// processors are those that goroutines work on: who had them, and how long some were idle.
+// processors are those that goroutines work on, with their holders and idle times.
 type processors struct {
 	r        *replay.Replay
 	n        int        // of the program's own; 0: they are the scheduler's
@@ -129,8 +129,8 @@ func (x *processors) slept(t *turn, m *mine) uint16 {
 	return uint16(min(idle/1000+1, math.MaxUint16))
 }
 
-// behind finds who had the processor, when a goroutine became ready, that it gets now, if that was
-// never idle since but another one was. What it waited behind the last one is a hand-over.
+// behind finds the goroutine that had the processor when this one became ready, if that was never
+// idle since but another processor was. The time after the last holder is a hand-over.
 func (x *processors) behind(t *turn, m *mine, now trace.Time, s *Step) {
 	if s.number == 0 || m.proc < 0 || int(m.proc) >= len(x.had) {
 		return

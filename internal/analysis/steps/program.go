@@ -12,7 +12,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Program is what the goroutines of a run did.
+// Program are the steps of the goroutines of a run.
 type Program struct {
 	R       *replay.Replay // names, contexts and sets
 	Procs   int            // GOMAXPROCS, as it was for most of the run
@@ -34,14 +34,14 @@ type Program struct {
 	Remarks
 }
 
-// Waits are those that end otherwise in a computed run than by what ended them in the recorded one.
+// Waits are those that may end by another event in a computed run than in the recorded one.
 type Waits struct {
-	Told map[Token][]G   // goroutines that the giver of a token tells to end; see [Step.Until]
+	Told map[Token][]G   // goroutines that the giver of a token stops; see [Step.Until]
 	Idle map[StepID]Idle // waits for timers that something else may end first
 	Held map[Token]Tick  // after which of them a token is given, of those for which others wait for a lock
 
 	// FirstWrite is the first one of the tokens that goroutines give when they begin to write, in a
-	// system call, what another one waits for. Who takes such a token goes on when [Step.Transit]
+	// system call, to another one. A goroutine that takes such a token goes on when [Step.Transit]
 	// is over, too. All later tokens are of these.
 	FirstWrite Token
 
@@ -70,16 +70,16 @@ type Tick struct {
 	Step StepID
 }
 
-// Reads reports whether a step waits for what another goroutine writes.
+// Reads reports whether a step waits for data from another goroutine.
 func (w *Waits) Reads(s *Step) bool {
 	return s.Kind == Take && w.FirstWrite > 0 && s.Token() >= w.FirstWrite
 }
 
 // Counts are numbers of the whole run.
 type Counts struct {
-	Settled    bool  // whether operations tell who waits for whom has been tried
+	Settled    bool  // whether operations determine the waits has been tried
 	Operations int   // on objects
-	Clamped    int64 // pieces of work that were shorter than what their events cost, by [Options.Price]
+	Clamped    int64 // pieces of work that were shorter than the cost of their events, by [Options.Price]
 	OffCPU     int64 // ns in which running threads had no processor, all together
 	WakeUp     int64 // ns that half of all wake-ups took at most
 	HoldOff    int64 // ns for which a processor that looks for work leaves another one the goroutine that is next there
@@ -99,7 +99,7 @@ type sleep struct {
 	stack trace.StackID
 }
 
-// Remarks say what a trace does not tell, and what comes of that.
+// Remarks are about information that a trace lacks, and the consequences.
 type Remarks struct {
 	Warnings []string // about the whole
 	Notes    []string
@@ -130,16 +130,16 @@ func (r Remarks) MarshalJSON() ([]byte, error) { return json.Marshal(r.All()) }
 type Goroutine struct {
 	ID      trace.GoID
 	First   StepID
-	By      G          // who started it; NoG: not known, it begins at Created
+	By      G          // its creator; NoG: not known, it begins at Created
 	Created trace.Time // as recorded
 	Context replay.ContextID
 	Done    ObjectID // the WaitGroup that its end is an operation on, 0: none
-	Told    StepID   // the last step that it takes until another one tells it to end; 0: none does
+	Told    StepID   // the last step that it takes until another one stops it; 0: none does
 	System  bool
 }
 
-// Request is something that a goroutine did for somebody outside: a region of the program's, a
-// task, what it did with labels, or a call of a handler.
+// Request is a stretch of a goroutine's work with a name: a region of the program's, a task, work
+// with labels, or a call of a handler.
 type Request struct {
 	Name       string
 	Kind       string
@@ -174,7 +174,7 @@ func (p *Program) Awaits(c Cause) bool {
 // PartsOf returns the parts of a step's work.
 func (p *Program) PartsOf(id StepID) []Part { return p.partsOf(p.Step(id)) }
 
-// PaidOf is what a step's i-th part was for events, in ns.
+// PaidOf is the time for events in a step's i-th part, in ns.
 func (p *Program) PaidOf(id StepID, i int) int64 { return p.paidOf(p.Step(id), i) }
 
 func (p *Program) isProc(at trace.PointID) bool { return p.isKind(at, spec.PointProc) }

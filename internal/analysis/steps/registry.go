@@ -45,7 +45,7 @@ func (x *objects) add(a trace.Address) ObjectID {
 	return id
 }
 
-// made notes the capacity of a channel that was made: a new one, unless somebody waits for it
+// made notes the capacity of a channel that was made: a new one, unless a goroutine waits for it
 // already.
 func (x *objects) made(a trace.Address, capacity int) {
 	id, ok := x.by[a]
@@ -61,7 +61,7 @@ func (x *objects) holds(id ObjectID, capacity int) {
 	o.Cap, o.seen.cap = capacity, true
 }
 
-// unseen records that there was no operation behind a step with an object.
+// unseen records that no operation followed a step with an object.
 func (x *objects) unseen(s StepID, id ObjectID) {
 	if s != 0 {
 		x.p.Objects[id].seen.missed++
@@ -75,7 +75,7 @@ func (x *objects) silent(s StepID, id ObjectID) {
 	}
 }
 
-// finish names objects, and decides of which the operations tell all.
+// finish names objects, and decides for each whether its operations are complete.
 func (x *objects) finish() {
 	for i := range x.p.Objects {
 		o := &x.p.Objects[i]

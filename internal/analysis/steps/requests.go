@@ -22,7 +22,7 @@ type task struct {
 	g G
 }
 
-// requests finds what goroutines do for somebody outside.
+// requests finds the stretches of goroutines with a name.
 type requests struct {
 	*stepper
 	tasks map[uint64]task // those that are open
@@ -133,9 +133,8 @@ func (x *requests) task(g *replay.G, e *trace.Event) {
 	}
 }
 
-// labeled opens and closes what a goroutine does with labels. One that has more labels than before
-// is within what it did with fewer. A goroutine that was started with labels does what it does for
-// who started it.
+// labeled opens and closes the work of a goroutine with labels. Work with more labels than before
+// is within that with fewer. A goroutine that was started with labels works for its creator.
 func (x *requests) labeled(g *replay.G, now trace.Time) {
 	name, m := x.labels(g), x.gs.of(g.Slot)
 	for i := len(m.open) - 1; i >= 0; i-- {

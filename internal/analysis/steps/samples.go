@@ -10,7 +10,7 @@ import (
 // contexts. It is divided among the procedures in which samples found it, as in profiles. A context
 // with few samples uses those of all contexts of the same goroutines in the same procedure.
 
-// Share is what one procedure does of the work in a context.
+// Share is one procedure's share of the work in a context.
 type Share struct {
 	Share float64
 	Proc  trace.PointID   // that does it, NoPoint: none
@@ -19,7 +19,7 @@ type Share struct {
 	N     int             // samples by which the work is divided, 0: it is not, and all of it is Proc's
 }
 
-// found is what samples found of the work in a context, or in a stratum.
+// found are the samples of the work in a context, or in a stratum.
 type found struct {
 	n      int
 	weight float64
@@ -32,8 +32,8 @@ type stratum struct {
 	proc  trace.PointID
 }
 
-// beyond is what samples found behind a context: the innermost procedure, and the procedures and
-// loops between.
+// beyond is the position of a sample beyond a context: the innermost procedure, and the procedures
+// and loops between.
 type beyond struct {
 	top trace.PointID // NoPoint: the context's own
 	in  string        // numbers of four bytes, so that this is a key

@@ -26,7 +26,7 @@ func (p *Program) SampledProbes() (n int) {
 	return n
 }
 
-// beyond is what a sample found beyond a context.
+// beyond is the position of a sample beyond a context.
 func (p *Program) beyond(c, to replay.ContextID) beyond {
 	if c == to {
 		return beyond{top: trace.NoPoint}
@@ -72,8 +72,8 @@ func (p *Program) Prices() price.Prices {
 // mostProbes is the share of a context's work that probes take at most.
 const mostProbes = 0.95
 
-// probed takes out of a context's work what its events cost: half of that falls to each side of an
-// enter or exit. Samples would tell of probes themselves.
+// probed subtracts the cost of its events from a context's work: half of that falls to each side of
+// an enter or exit. It is for contexts without samples, which find probes by themselves.
 func (p *Program) probed(c replay.ContextID, whole Share) []Share {
 	if int(c) >= len(p.spent) || p.spent[c] == 0 {
 		return []Share{whole}

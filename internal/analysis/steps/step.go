@@ -4,7 +4,7 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// Step is work and what ends it: something that the goroutine does, or a wait.
+// Step is work and its end: an action of the goroutine, or a wait.
 type Step struct {
 	At     trace.Time // when it was over, as recorded
 	Work   int64      // ns of a processor's time, before
@@ -33,7 +33,7 @@ const placeShift = 12
 func (at place) list() int  { return int(at >> placeShift) }
 func (at place) index() int { return int(at & (1<<placeShift - 1)) }
 
-// Kind is what ends a step.
+// Kind is the kind of a step's end.
 type Kind uint8
 
 // Kinds.
@@ -56,7 +56,7 @@ const (
 	Timer Cause = iota
 	Network
 	Call    // a system call, without a processor
-	Unknown // the runtime does not tell
+	Unknown // the runtime gives no reason
 	WakeUp  // it could run, and a processor was idle
 	OffCPU  // the operating system had taken its processor
 	NumCauses
@@ -69,7 +69,7 @@ func (c Cause) String() string {
 // Started is the goroutine that a Start starts.
 func (s *Step) Started() G { return G(s.ref) }
 
-// Token is what a Give gives or a Take takes; 0: nobody gives it.
+// Token is that of a Give or a Take; 0: no goroutine gives it.
 func (s *Step) Token() Token { return Token(s.ref) }
 
 // Cause is why a Delay or a Ready takes time.

@@ -5,7 +5,7 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// stepper ends pieces of work. What one was may show only where it ends.
+// stepper ends pieces of work. The nature of one may show only at its end.
 type stepper struct {
 	*tape
 	pollers *pollers

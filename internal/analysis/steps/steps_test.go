@@ -34,7 +34,7 @@ func named(p *steps.Program, name string) (list []steps.Object) {
 	return list
 }
 
-// Two channels that were at one address, one after the other, are two objects, each with its
+// Two successive channels at one address are two objects, each with its
 // capacity.
 func TestChannels(t *testing.T) {
 	t.Parallel()
@@ -146,8 +146,9 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// The collector's workers begin when somebody starts them, as others do: otherwise they would come
-// from outside, at a time that no change of the program moves, and so would whoever waits for them.
+// The collector's workers begin when a goroutine starts them, as others do: otherwise they would
+// come from outside, at a time that no change of the program moves, and so would all that wait for
+// them.
 func TestSystemGoroutine(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2)

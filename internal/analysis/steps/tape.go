@@ -13,7 +13,7 @@ type tape struct {
 	gs      []mine // by slot
 }
 
-// mine is what is known of a live goroutine, besides what those who recognize waits keep of it.
+// mine is the state of a live goroutine, besides that of recognizers.
 type mine struct {
 	n    G
 	last StepID // 0: none yet
@@ -22,26 +22,26 @@ type mine struct {
 	piece
 }
 
-// pending are steps of which it is not known yet which operation they belong to.
+// pending are steps whose operation is not known yet.
 type pending struct {
 	wait   StepID   // where its last wait began, until it operates on an object
-	give   StepID   // likewise, where it first ended one
+	give   StepID   // where it first ended a wait, until then as well
 	waited ObjectID // the objects of these two
 	gave   ObjectID
 	did    ObjectID // its last operation was one on this that may end waits after it
 }
 
-// piece is what a goroutine has worked since its last step.
+// piece is a goroutine's work since its last step.
 type piece struct {
 	parts []Part
-	index map[replay.ContextID]int // of those behind the first few
+	index map[replay.ContextID]int // of those after the first few
 	pays  []int64                  // ns of each part for events
 	paid  float64                  // of [replay.G.Paid], in ns, since the goroutine began
 	// a procedure that it has entered, not yet counted in the context that this made; NoPoint: none
 	entered trace.PointID
 }
 
-// bySlot is what is kept of each live goroutine.
+// bySlot has a value for each live goroutine.
 type bySlot[T any] struct{ list []T }
 
 // of is that of one goroutine.
@@ -72,8 +72,7 @@ func (t *tape) token() Token {
 	return t.p.Tokens - 1
 }
 
-// add puts a step behind a goroutine's others. What it has worked since the last one is of this
-// one.
+// add appends a step to a goroutine's others, with the work since the last one.
 func (t *tape) add(g *replay.G, now trace.Time, s Step) StepID {
 	m := t.my(g)
 	t.count(g)
@@ -134,8 +133,8 @@ func (t *tape) worked(g *replay.G, at replay.ContextID, ns int64) (paid int64) {
 	return max(paid, 0)
 }
 
-// pay takes what a goroutine's events cost from a part of what it works. An event is stamped first,
-// so that its cost is behind it; what a piece of work is too short for is taken from the next one.
+// pay subtracts the cost of a goroutine's events from a part of its work. An event is stamped
+// first, so that its cost follows it; what exceeds a piece of work is subtracted from the next one.
 func (m *piece) pay(all float64, work int64, part int) (ns int64) {
 	if ns = min(int64(all-m.paid), work); ns <= 0 {
 		return 0
@@ -148,7 +147,7 @@ func (m *piece) pay(all float64, work int64, part int) (ns int64) {
 	return ns
 }
 
-// count counts an activation in its own context, which it was not yet in when the replay told of
+// count counts an activation in its own context, which it was not yet in when the replay reported
 // it. One that took no time is left out.
 func (t *tape) count(g *replay.G) {
 	m := t.my(g)

@@ -5,7 +5,8 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// timers makes the steps of what sets timers, and of what the runtime starts by itself.
+// timers makes the steps that set timers, and those of goroutines that the runtime starts by
+// itself.
 type timers struct {
 	*stepper
 	armed   map[trace.Address]armed // those that are set
@@ -26,7 +27,7 @@ func (x *timers) set(g *replay.G, e *trace.Event) {
 	x.armed[e.Timer()] = armed{x.my(g).n, x.step(g, e.Time, Step{Kind: Operate}), x.r.Contexts.Node(g.Context).Proc}
 }
 
-// fire lets a goroutine be started by who set the timer, and begin with the wait for it.
+// fire lets a goroutine be started by the one that set the timer, and begin with the wait for it.
 func (x *timers) fire(g *replay.G, e *trace.Event) {
 	at, ok := x.armed[e.Timer()]
 	if !ok {

@@ -10,10 +10,10 @@ import (
 type Watcher interface {
 	// Reads is called first, with the program as far as it is read.
 	Reads(p *Program)
-	// Worked is called for work of the n-th goroutine behind its last step, of which some ns were
-	// for events.
+	// Worked is called for work of the n-th goroutine after its last step, with the ns in it that
+	// were for events.
 	Worked(n G, at replay.ContextID, from, to trace.Time, paid int64)
-	// Event is called behind each event, with its goroutine, and that which made or woke this one.
+	// Event is called after each event, with its goroutine, and the one that made or woke it.
 	Event(e *trace.Event, g, by Place)
 }
 

@@ -27,7 +27,7 @@ type work struct {
 	Periods [][]float64
 }
 
-// keep puts the parts of a step, and what of them was for events, among the others.
+// keep adds the parts of a step, and the time for events in them, to the others.
 func (w *work) keep(s *Step, parts []Part, pays []int64) {
 	if s.n = uint16(min(len(parts), 1<<placeShift)); s.n == 0 {
 		return
@@ -60,7 +60,7 @@ func (w *work) keepPaid(s *Step, pays []int64) {
 	w.pays[s.parts.list()] = append(own, pays[:min(len(pays), int(s.n))]...)
 }
 
-// spend adds work in a context, of which ns were for events, while so many goroutines worked.
+// spend adds work in a context, while some goroutines worked.
 func (w *work) spend(at replay.ContextID, ns int64, busy int) {
 	for int(at) >= len(w.npt) {
 		w.npt, w.spent = append(w.npt, 0), append(w.spent, 0)
@@ -77,7 +77,7 @@ func (w *work) pay(at replay.ContextID, ns int64) {
 	w.paid[at] += ns
 }
 
-// inPeriods adds work to those periods for which the trace tells what was counted.
+// inPeriods adds work to the periods for which the trace has counts.
 func (w *work) inPeriods(p *trace.Periods, at replay.ContextID, from, to trace.Time) {
 	for int(at) >= len(w.Periods) {
 		w.Periods = append(w.Periods, nil)
@@ -97,7 +97,7 @@ func (w *work) partsOf(s *Step) []Part {
 	return w.parts[s.parts.list()][at : at+int(s.n)]
 }
 
-// paidOf is what a step's i-th part was for events, in ns.
+// paidOf is the time for events in a step's i-th part, in ns.
 func (w *work) paidOf(s *Step, i int) int64 {
 	list, at := s.parts.list(), s.parts.index()+i
 	if list >= len(w.pays) || at >= len(w.pays[list]) {
@@ -106,7 +106,7 @@ func (w *work) paidOf(s *Step, i int) int64 {
 	return w.pays[list][at]
 }
 
-// Paid is what of the work in a context was for events, in ns, and all of that work.
+// Paid is the time for events in the work of a context, in ns, and all of that work.
 func (w *work) Paid(c replay.ContextID) (paid, spent int64) {
 	if int(c) < len(w.paid) {
 		paid = w.paid[c]
