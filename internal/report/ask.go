@@ -30,8 +30,8 @@ func AskLocks(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 	return pg.of(pg.first, pg.objects, pg.goroutines, pg.lost, pg.data, pg.cost), nil
 }
 
-// AskPath answers what determines how long the run takes, and what more processors and changes
-// would gain.
+// AskPath answers what determines the length of the run, and the gain of more processors and of
+// changes.
 func AskPath(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 	program, _, err := steps.Build(t, steps.Options{})
 	if err != nil {

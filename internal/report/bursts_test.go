@@ -14,7 +14,7 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// Every form marks what is estimated with ~ and what is a lower bound with ≥, and nothing else.
+// Every form marks estimates with ~ and lower bounds with ≥, and nothing else.
 func TestBurstsAreMarked(t *testing.T) {
 	t.Parallel()
 	tr := tracetest.Hot().Trace()

@@ -9,7 +9,7 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// charts draws the run over time: what ran beside the runtime's own metrics.
+// charts draws the run over time: processors and goroutines with the runtime's own metrics.
 func (h *htmlPage) charts() {
 	l := h.P.Timeline
 	if l == nil || len(l.Busy) == 0 {

@@ -13,7 +13,7 @@ import (
 	"qinst.dev/internal/report/doc"
 )
 
-// waitedFrom is the share of the run from which on a wait says in which procedure it was.
+// waitedFrom is the smallest share of the run for which the procedure of a wait is shown.
 const waitedFrom = 0.05
 
 // mostCritical is how many entries are shown.
@@ -85,8 +85,8 @@ func Critical(r *critpath.Result) *doc.Doc {
 	return d
 }
 
-// calls adds the procedures that are worth most with what they call, but for those that are nearly
-// all of the run, or little more than their own work.
+// calls adds the procedures that are worth most with their callees, except for those that are
+// nearly all of the run, or little more than their own work.
 func calls(s *doc.Section, r *critpath.Result) {
 	const nearlyAll, little, alike = 0.99, 1.2, 0.01
 	list := shown(r, len(r.Entries), critpath.KindProc)
@@ -99,7 +99,7 @@ func calls(s *doc.Section, r *critpath.Result) {
 		return cmp.Compare(b.WeightedInclusive,
 			a.WeightedInclusive)
 	})
-	// Who does little but call one other procedure is left out: that one comes next in the list.
+	// A procedure that does little but call one other is left out: that one comes next in the list.
 	for i := 0; i+1 < len(list); {
 		if float64(list[i].WeightedInclusive-list[i+1].WeightedInclusive) < alike*float64(r.Replay) {
 			list = slices.Delete(list, i, i+1)
@@ -150,7 +150,7 @@ func Requests(r *critpath.Result) *doc.Doc {
 	return d
 }
 
-// underLocks tells how much of requests' paths went by while locks were held.
+// underLocks shows the part of requests' paths on which locks were held.
 func underLocks(s *doc.Section, r *critpath.Result) {
 	t := doc.NewTable("while it was held", "on path", "", "by others", "slowest")
 	list := shown(r, mostViews, critpath.KindSync)

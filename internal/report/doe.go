@@ -12,7 +12,7 @@ import (
 // mostFitted is how many effects are shown that are not significant.
 const mostFitted = 20
 
-// Effects writes what the runs of a plan told.
+// Effects writes the evaluation of a plan.
 func Effects(f *doe.Fit, response string, alpha float64) *doc.Doc {
 	d := &doc.Doc{Title: "effects"}
 	s := d.Add("effects", "")

@@ -9,7 +9,7 @@ import (
 	"qinst.dev/internal/report/doc"
 )
 
-// doubts warns of what makes all numbers doubtful.
+// doubts warns of conditions that make all numbers doubtful.
 func (pg *page) doubts(s *doc.Section) {
 	p := pg.p
 	if p.OffCPUMatters() && p.BusyKnown() {
@@ -45,7 +45,7 @@ func (pg *page) doubts(s *doc.Section) {
 	}
 }
 
-// off tells of times in which the operating system had taken the processors of running goroutines.
+// off reports times in which the operating system had taken the processors of running goroutines.
 func (pg *page) off(s *doc.Section) {
 	o, p := pg.p.Off, pg.p
 	if !p.OffMatters() {
@@ -70,8 +70,8 @@ func (pg *page) off(s *doc.Section) {
 		measure.Time(o.Longest), pg.pressure())
 }
 
-// pressure says how much of the run somebody waited for a processor, if it was much. The program's
-// own threads are among them.
+// pressure reports the part of the run in which some thread waited for a processor, if it was
+// large. The program's own threads are among them.
 func (pg *page) pressure() string {
 	part := measure.Ratio(pg.t.Pressure, pg.p.Wall)
 	if part < pressureWarn {
@@ -80,19 +80,19 @@ func (pg *page) pressure() string {
 	return fmt.Sprintf("; during %s of the run some thread of its control group, or of the machine, waited for a processor", measure.Percent(min(pg.t.Pressure, pg.p.Wall), pg.p.Wall))
 }
 
-// pressureWarn is the share of the run from which on the page has it.
+// pressureWarn is the smallest share of the run for which the page reports pressure.
 const pressureWarn = 0.1
 
-// stealWarn is the share of busy from which on the page says that a host took processors away. What
-// it took is of all processors of the machine.
+// stealWarn is the smallest share of busy time for which the page reports steal time, which is that
+// of all processors of the machine.
 const stealWarn = 0.05
 
 // budgetWarn is how many times the budget recording may take before the page says so first: what
 // the cost is said to be is about that exact.
 const budgetWarn = 1.2
 
-// ownLoad is the part of the time in which threads were kept waiting from which on what the process
-// itself does beside its goroutines is named as a reason.
+// ownLoad is the part of the time for which threads were kept waiting above which the process's own
+// work outside of goroutines is named as a cause.
 const ownLoad = 10
 
 // load says what interfered.

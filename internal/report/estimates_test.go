@@ -19,7 +19,7 @@ import (
 )
 
 // sampledProfile is a profile in which the time of main.inside is an estimate. If text is set,
-// samples tell lines.
+// samples have lines.
 func sampledProfile(t *testing.T, text bool) *profile.Profile {
 	t.Helper()
 	var threads []tracetest.Thread
@@ -62,8 +62,8 @@ func TestEstimatesOfLines(t *testing.T) {
 	}
 }
 
-// What the compiler inlines has no probes. Pages have its name where goroutines wait in it, and its
-// lines have these waits.
+// Inlined procedures have no probes. Pages have their names where goroutines wait in them, and
+// their lines have these waits.
 func TestLinesOfInlined(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "a.go")
@@ -100,7 +100,7 @@ func TestLinesOfInlined(t *testing.T) {
 	}
 }
 
-// Where samples tell lines, a procedure's own time stands at these, and at no other.
+// If samples have lines, a procedure's own time is at these, and at no other.
 func TestLinesOfText(t *testing.T) {
 	t.Parallel()
 	p, file := sampledProfile(t, true), filepath.Join(t.TempDir(), "a.go")
@@ -150,7 +150,7 @@ func TestEstimatesOfPathsAndChanges(t *testing.T) {
 	}
 }
 
-// A difference of single runs may be noise, and the reader is told; that of sums is told nothing.
+// A difference of single runs may be noise, and has a warning; that of sums has none.
 func TestDifferenceOfSingleRuns(t *testing.T) {
 	t.Parallel()
 	p := sampledProfile(t, false)
@@ -167,7 +167,7 @@ func TestDifferenceOfSingleRuns(t *testing.T) {
 	}
 }
 
-// What no sample found is shown by the most that it may be, and is not 0.
+// Time without samples is shown by its upper bound, and is not 0.
 func TestNotFoundIsABound(t *testing.T) {
 	t.Parallel()
 	p := sampledProfile(t, false)

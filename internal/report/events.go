@@ -25,7 +25,7 @@ type EventLine struct {
 	Count  uint64 `json:"count,omitempty"`   // queue at the object, iterations of the loop, lost events
 	Fields string `json:"fields,omitempty"`  // of a record
 	Cause  string `json:"cause,omitempty"`   // if it is not the program's code
-	Late   int64  `json:"late_ns,omitempty"` // a timer was due so much earlier
+	Late   int64  `json:"late_ns,omitempty"` // by how much earlier a timer was due
 }
 
 // Events writes the events between two times, in ns, one a line: all events, or those at points
@@ -121,7 +121,8 @@ func lateOf(line *EventLine) string {
 var causes = map[trace.Cause]string{
 	trace.WakeNetpoll: "network poller", trace.WakeTimer: "timer", trace.WakeGC: "collector",
 	trace.WakeScheduler: "scheduler",
-	trace.ByPanic:       "panic", trace.ByEnd: "goroutine ends", trace.ByRepair: "repaired", trace.Preempted: "preempted",
+	trace.ByPanic:       "panic", trace.ByEnd: "goroutine ends", trace.ByRepair: "repaired",
+	trace.Preempted: "preempted",
 }
 
 func (l *lister) line(e *trace.Event) (*EventLine, error) {

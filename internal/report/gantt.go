@@ -11,9 +11,9 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// gantt is what goroutines did over time, with the path through them: VPPB's second graph. Times of
-// lanes are parts of the run, of which there are ticks, so that the page stays small. What is
-// closer together than the resolution is drawn as one.
+// gantt are the states of goroutines over time, with the path through them: VPPB's second graph.
+// Times are in ticks, parts of the run, so that the page stays small. Events that are closer
+// together than the resolution are drawn as one.
 type gantt struct {
 	NS      int64       `json:"ns"` // of the run
 	Lanes   []*lane     `json:"lanes"`
@@ -146,7 +146,7 @@ func (f *gantt) lanes(p *steps.Program, r *critpath.Result) map[trace.GoID]int {
 	return at
 }
 
-// started is what a goroutine was started for.
+// started is the function that a goroutine was started for.
 func started(p *steps.Program, g *steps.Goroutine) string {
 	group := p.R.Contexts.Node(g.Context).Group
 	if group == replay.NoGroup {
@@ -200,7 +200,7 @@ func (l *lane) seg(from, to, kind, res int) {
 		return
 	}
 	if to-from < res/4 && n > 0 && from-l.Segs[n-2] < res {
-		return // too short to be seen beside another one
+		return // too short to be seen next to another one
 	}
 	l.Segs = append(l.Segs, from, to, kind)
 }

@@ -58,7 +58,7 @@ func TestHTML(t *testing.T) {
 	})
 }
 
-// What the page says first is what there is to do, or that there is nothing.
+// The page begins with what there is to do, or that there is nothing.
 func TestHTMLAdvice(t *testing.T) {
 	for want, second := range map[string]int64{"Nothing stands out": 9e6,
 		"balance the load of the 2 goroutines main.worker": 4e6} {

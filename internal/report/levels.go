@@ -63,7 +63,7 @@ func (pg *page) levels(s *doc.Section) {
 			unknown++
 		}
 		if p.Kind == spec.PointCall || p.Kind == spec.PointGo {
-			calls++ // not traced anyway
+			calls++ // not traced in any case
 			continue
 		}
 		points = append(points, i)

@@ -20,7 +20,7 @@ import (
 
 // lineCost is the cost of a line of source.
 type lineCost struct {
-	self    int64 // npt of the loop whose head it is, or of what else the procedure does
+	self    int64 // npt of the loop whose head it is, or of the rest of the procedure
 	guess   bool  // self is an estimate
 	whole   int64 // npt of the loop whose head it is, and of goroutines that it starts
 	called  int64 // npt of its callees

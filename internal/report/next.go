@@ -9,7 +9,7 @@ import (
 	"qinst.dev/internal/report/doc"
 )
 
-// Next ends a page with the name of its trace and the commands that tell more.
+// Next ends a page with the name of its trace and the commands for more.
 func Next(d *doc.Doc, p *profile.Profile, file string) {
 	s := d.Add("next", "What to ask next")
 	s.Say("trace: %s", file)

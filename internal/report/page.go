@@ -17,9 +17,9 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// Page builds the report for a new user. First comes what makes its numbers doubtful, if anything
-// does, then the changes to make first, the run in numbers and what the report does not know. Those
-// fit a screen. Sections with the numbers behind them follow.
+// Page builds the report for a new user. First come warnings about its numbers, if any, then the
+// changes to make first, the run in numbers and the limits of the report. Those fit a screen.
+// Sections with the numbers that support them follow.
 func Page(t *trace.Trace, p *profile.Profile) *doc.Doc {
 	pg := newPage(t, p)
 	if p.Goroutines == 0 {
@@ -112,11 +112,11 @@ func (pg *page) summary() {
 	}
 }
 
-// lateShown is the share of the run from which on the page says that goroutines were ready and none
-// ran: with less the percentage is that of the conclusion about idle time, which is without it.
-// withheldShown is the share of the busy time from which on it says that others may have had it.
-// unownedWarn is the share of the processor time from which on it says that it was no goroutine's.
-// Less is usual.
+// lateShown is the smallest share of the run for which the page says that goroutines were ready and
+// none ran: with less, the percentage is that of the conclusion about idle time, which excludes it.
+// withheldShown is the smallest share of the busy time that it reports as possibly not the
+// program's, and unownedWarn the smallest share of processor time that it reports as no
+// goroutine's. Less is usual.
 const (
 	lateShown     = 0.001
 	withheldShown = 0.02

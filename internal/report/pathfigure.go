@@ -10,7 +10,7 @@ import (
 	"qinst.dev/internal/report/doc"
 )
 
-// bins is how many parts of the run the first graph tells apart.
+// bins is the number of parts of the run in the first graph.
 const bins = 400
 
 type pathFigure struct {

@@ -7,8 +7,8 @@ import (
 	"qinst.dev/internal/report/doc"
 )
 
-// CriticalPage is the page for a browser: what [Critical] says, the run over time, the path through
-// goroutines, and what changes gain.
+// CriticalPage is the page for a browser: the sections of [Critical], the run over time, the path
+// through goroutines, and the gains of changes.
 func CriticalPage(p *steps.Program, r *critpath.Result, gains []predict.Change) (*doc.Doc, error) {
 	d := Critical(r)
 	if r.Replay == 0 {

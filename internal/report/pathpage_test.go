@@ -14,8 +14,8 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// TestCriticalPage: the page has every piece of the path, with goroutines by what they were started
-// for and operations with their places.
+// TestCriticalPage: the page has every piece of the path, with goroutines by their functions and
+// operations with their places.
 func TestCriticalPage(t *testing.T) {
 	const ms = 1_000_000
 	b := tracetest.New(2)
@@ -42,7 +42,7 @@ func TestCriticalPage(t *testing.T) {
 		`"path":[[0,3000000,0,3],[3000000,8000000,1,4]]`: 1,
 		`{"name":"main.a"`: 1, `{"name":"main.c"`: 1, `"name":"2 main.first"`: 1,
 		`"name":"3 main.\u003csecond\u003e"`: 1, "<second>": 0,
-		`"segs":[0,500000,0],"ops":[375000,5,0,`: 1, // it goes on with main.b behind its send
+		`"segs":[0,500000,0],"ops":[375000,5,0,`: 1, // it goes on with main.b after its send
 		`data-points="0:8000000 10:`:             2,
 	} {
 		if found := strings.Count(page.String(), text); found != n {
@@ -51,8 +51,8 @@ func TestCriticalPage(t *testing.T) {
 	}
 }
 
-// TestAgreement: a procedure with most of the processor time that nobody waits for is told of, with
-// the reason.
+// TestAgreement: a procedure with most of the processor time that no goroutine waits for is named,
+// with the reason.
 func TestAgreement(t *testing.T) {
 	const ms = 1_000_000
 	b := tracetest.New(2)

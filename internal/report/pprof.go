@@ -40,7 +40,7 @@ type pprofer struct {
 	locations map[profile.Frame]*pprof.Location
 }
 
-// sample adds a call path, if it is to be shown.
+// sample adds a call path, if it is in the view.
 func (c *pprofer) sample(st profile.Stack, v View) {
 	if !v.path(st.Frames) {
 		return

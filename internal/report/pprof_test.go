@@ -12,7 +12,7 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// What is written for pprof can be read, and adds up: normalized processor time to the run
+// A file for pprof can be read, and adds up: normalized processor time to the run
 // time, busy time to the trace's.
 func TestPprof(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

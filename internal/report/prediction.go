@@ -11,7 +11,7 @@ import (
 	"qinst.dev/internal/report/doc"
 )
 
-// Held is what a profile knows of locks whose operations were not all events.
+// Held are the estimates of a profile for locks whose operations were not all events.
 func Held(p *profile.Profile) (list []predict.Held) {
 	for i := range p.Objects {
 		if o := &p.Objects[i]; o.Lock() && o.HoldInterval != nil {

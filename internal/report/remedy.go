@@ -10,7 +10,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// A line of the profile is kept if it has this share of the busy time: somebody will look at it.
+// A line of the profile is kept if it has this share of the busy time: users will look at it.
 // And a list that is longer is no remedy.
 const (
 	remedyKeeps = 0.10
@@ -46,22 +46,22 @@ func RemedyFor(t *trace.Trace, p *profile.Profile) *Remedy {
 	return r
 }
 
-// paidFor returns what counting cost for each procedure, in hits: of what is counted in it, and of
-// calls of it.
+// paidFor returns the cost of counting for each procedure, in hits: of its own points, and of calls
+// of it.
 func paidFor(t *trace.Trace) (paid map[string]uint64, all uint64) {
 	paid = map[string]uint64{}
 	for i := range t.Points {
 		p := &t.Points[i]
 		n := p.Counts(trace.PointID(i))
 		if n == 0 || p.Kind == spec.PointFunc || p.Kind == spec.PointSite || p.Kind == spec.PointSync {
-			continue // what synchronization tells is worth its price
+			continue // information about synchronization is worth its price
 		}
 		all += n
 		of := p
 		if o := int(p.Owner); p.Kind != spec.PointCall && o >= 0 && o < len(t.Points) {
 			of = &t.Points[o]
 		}
-		paid[of.Name] += n // a call is of what it calls
+		paid[of.Name] += n // a call counts for its callee
 	}
 	return paid, all
 }
@@ -88,9 +88,9 @@ func kept(p *profile.Profile, want func(*profile.Entry) bool) (list []*profile.E
 	return list
 }
 
-// Remedy is what to leave out of a program in which counting takes too much, by name, and how much
-// counting would take then.
+// Remedy are the procedures to leave out of a program in which counting costs too much, and the
+// cost of counting then.
 type Remedy struct {
-	Without []string // procedures that cost much and tell little
+	Without []string // procedures that cost much and show little
 	Left    float64  // share of the processor time that counting would take
 }

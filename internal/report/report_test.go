@@ -9,7 +9,7 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// What is missing from the data, or makes it doubtful, is on the page.
+// The page names missing data and reasons for doubt.
 func TestPageWarns(t *testing.T) {
 	p := &profile.Profile{Wall: 1e9, Busy: 1e9, Procs: 1, Goroutines: 1, OffCPU: 30e6, Degraded: 7,
 		Notes: []string{"7 calls were not traced"}, Parallelism: []int64{0, 1e9}, Losses: trace.Losses{Blocks: 3}}
@@ -48,8 +48,8 @@ func TestPageCounted(t *testing.T) {
 	}
 }
 
-// A loop tells its iterations when it is left. Those of entries that were not traced, or not left,
-// are not known, and not 0.
+// The iterations of a loop are recorded when it is left. Those of entries that were not traced, or
+// not left, are not known, and not 0.
 func TestIterations(t *testing.T) {
 	for want, e := range map[string]*profile.Entry{
 		"7":  {Calls: 2, Trips: 7, TripsOf: 2},
@@ -63,7 +63,8 @@ func TestIterations(t *testing.T) {
 	}
 }
 
-// How many waited is not what an operation saw: that is a counter, a length, or readers.
+// The number of waiting goroutines is not the number that an operation recorded: that is a counter,
+// a length, or readers.
 func TestMost(t *testing.T) {
 	for want, o := range map[string]*profile.Object{
 		"1": {Kind: "channel", Queue: 128, Waiting: []int64{400, 100}},

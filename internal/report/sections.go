@@ -42,7 +42,8 @@ func (pg *page) program() *doc.Section {
 // needs up to 200 bytes of memory for each.
 const mostRanked = 5_000_000
 
-// tripsCell has the iterations of a loop, as far as they are known: they are told when it is left.
+// tripsCell has the iterations of a loop, as far as they are known: they are recorded when it is
+// left.
 func tripsCell(e *profile.Entry) doc.Cell {
 	c := doc.Count(e.Trips)
 	switch {
@@ -213,8 +214,8 @@ func (pg *page) collected() string {
 		ofProcess(c.Collector, c.User+c.System))
 }
 
-// ofRunning says how long goroutines ran by the trace, where that is more than what they had of
-// processors.
+// ofRunning reports how long goroutines ran by the trace, if that is more than their processor
+// time.
 func (pg *page) ofRunning() string {
 	if !pg.p.OffCPUMatters() {
 		return " by this trace"
@@ -244,8 +245,8 @@ func (pg *page) offCPU(s *doc.Section) {
 	s.Say("off-CPU: the operating system kept running threads waiting for %s (%s of the time that goroutines ran by the scheduler)%s", pg.waited(), measure.Percent(p.OffCPU, p.Busy+p.Spin+p.OffCPU), pg.refused())
 }
 
-// refused says why the system did not tell when threads lost their processors, and what would make
-// it tell.
+// refused gives the reason why the system did not report when threads lost their processors, and
+// the remedy.
 func (pg *page) refused() string {
 	src, ok := pg.t.Sources[trace.SourceSwitches]
 	if !ok {
@@ -272,7 +273,7 @@ func (pg *page) refused() string {
 	return "; when, the system did not tell: " + why
 }
 
-// waited is how long threads were kept waiting, as far as nobody told when.
+// waited is how long threads were kept waiting at unknown times.
 func (pg *page) waited() string {
 	i, text := pg.p.OffCPUs, measure.Time(pg.p.OffCPU)
 	if i == nil || measure.Time(i.Low) == measure.Time(i.High) {

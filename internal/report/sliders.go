@@ -8,8 +8,8 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// speedups are bars by number of processors: the speed-up, its interval, and what it would be if
-// all processors were in use.
+// speedups are bars by number of processors: the speed-up, its interval, and the speed-up if all
+// processors were in use.
 type speedups struct {
 	Height int
 	Bars   []speedupBar

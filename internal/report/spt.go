@@ -13,7 +13,7 @@ import (
 	"qinst.dev/internal/report/doc"
 )
 
-// Delays writes what an experiment with delays told.
+// Delays writes the result of an experiment with delays.
 func Delays(x *delays.Experiment, r *delays.Result) *doc.Doc {
 	d := &doc.Doc{Title: "delays"}
 	s := d.Add("delays", "")
@@ -50,8 +50,8 @@ func Delays(x *delays.Experiment, r *delays.Result) *doc.Doc {
 	return d
 }
 
-// concluded says what was found. Of plans on as many processors the one that tells most of a part
-// ([delays.Result.Best]) says whether it matters.
+// concluded writes the conclusions. Among plans on the same number of processors the best one for a
+// part ([delays.Result.Best]) decides whether it matters.
 func concluded(s *doc.Section, x *delays.Experiment, r *delays.Result) {
 	it, more, fewer := "the run", "longer", "shorter"
 	switch {
@@ -85,7 +85,7 @@ func concluded(s *doc.Section, x *delays.Experiment, r *delays.Result) {
 			delete(others, e.Factor)
 		}
 	}
-	if x.Metric != "" { // of a rate one looks for what makes it less
+	if x.Metric != "" { // of a rate, parts that make it smaller are of interest
 		slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(b.most, a.most) })
 	}
 	if len(groups[0].names) == 0 {
@@ -150,7 +150,7 @@ func planTable(s *doc.Section, x *delays.Experiment, r *delays.Result, p *delays
 	s.Note("%sErrors are from %s.", columns, from)
 }
 
-// interaction says of which parts the effects depend on each other.
+// interaction names the parts whose effects depend on each other.
 func interaction(s *doc.Section, x *delays.Experiment, i *delays.Interaction) {
 	others := "the other"
 	if len(i.Names) > 2 {

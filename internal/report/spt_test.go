@@ -25,8 +25,8 @@ func TestBarrierOfMany(t *testing.T) {
 	}
 }
 
-// What a plan of few parts tells of one holds against a screening of many; and of a part that
-// matters stands by how much the run changes with a tenth less of it.
+// The result of a plan of few parts holds against a screening of many; and for a part that matters
+// the page has the change of the run with a tenth less of it.
 func TestLess(t *testing.T) {
 	t.Parallel()
 	x := &delays.Experiment{Unit: "s", Factors: []delays.Factor{{Name: "main.lock"}, {Name: "main.loud"},
@@ -82,7 +82,7 @@ func TestLess(t *testing.T) {
 		strings.Contains(text, "take longer: main.lock") {
 		t.Errorf("found\n%s", out.String())
 	}
-	r.Plans[1].Procs = 2 // on several numbers of processors classes tell
+	r.Plans[1].Procs = 2 // on several numbers of processors there are classes
 	out.Reset()
 	if Delays(x, r).WriteText(&out); strings.Contains(out.String(), "WHAT LESS WORK") {
 		t.Errorf("found\n%s", out.String())

@@ -106,7 +106,7 @@ func signedAmount(x *delays.Experiment, v float64) string {
 	return sign + amount(x, v)
 }
 
-// what is what was measured.
+// what is the measured quantity.
 func what(x *delays.Experiment) string {
 	switch {
 	case x.Metric != "":

@@ -13,7 +13,7 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// treeLeast is the share of the run time from which on a path has a line.
+// treeLeast is the smallest share of the run time for which a path has a line.
 const treeLeast = 0.005
 
 // treeNode is a call path, with all its continuations.

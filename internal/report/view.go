@@ -54,7 +54,7 @@ type View struct {
 }
 
 // In returns the view of some profiles, which have the names that Focus and Ignore choose from.
-// What is to be hidden need not be there.
+// Names to hide need not exist.
 func (v View) In(list ...*profile.Profile) (View, error) {
 	if v.Focus == nil && v.Ignore == nil {
 		return v, nil

@@ -62,7 +62,7 @@ func lead(s *doc.Section, r *critpath.Result) {
 // system reports whether an entry is no procedure of the source.
 func system(e *critpath.Entry) bool { return strings.HasPrefix(e.Name, "[") }
 
-// doubts warns of what the trace is only a part of.
+// doubts adds warnings.
 func doubts(s *doc.Section, list []string) {
 	for _, d := range list {
 		s.Warn("%s", d)
@@ -84,8 +84,7 @@ func shown(r *critpath.Result, most int, kinds ...string) (list []*critpath.Entr
 // mostViews is how many entries of each other kind are shown.
 const mostViews = 5
 
-// views adds the same time by other kinds, and reports whether some of it is only known to be at
-// least so much.
+// views adds the same time by other kinds, and reports whether some of it is a lower bound.
 func views(s *doc.Section, r *critpath.Result) (bounds bool) {
 	note := ""
 	for _, v := range []struct{ kind, head string }{{critpath.KindSync, "while it was held"},
@@ -136,8 +135,7 @@ const (
 	crowdedFrom = 0.2
 )
 
-// outside returns how long the path waits for something that no goroutine is known to have ended,
-// and for what.
+// outside returns how long the path waits for events outside of goroutines, by their cause.
 func outside(r *critpath.Result) (ns int64, causes []string) {
 	for _, c := range []struct {
 		steps.Cause
@@ -155,7 +153,7 @@ func outside(r *critpath.Result) (ns int64, causes []string) {
 	return ns, causes
 }
 
-// estimate marks a number of an entry that samples told, or of which a part is not known.
+// estimate marks a number of an entry that is sampled, or known in part.
 func estimate(e *critpath.Entry, c doc.Cell) doc.Cell {
 	switch {
 	case e.Interval != nil || e.Estimated:

@@ -30,7 +30,8 @@ func Of(p *profile.Profile) (list []Item) {
 		return []Item{{ID: "busy-unknown", Claim: "how long procedures ran is not known", Subject: run, Remark: true,
 			Evidence: []Fact{ns("used by the process", p.CPU.User+p.CPU.System),
 				ns("without a processor, at least", p.OffCPUs.Low), ns("without a processor, at most", p.OffCPUs.High)},
-			Text: fmt.Sprintf("How long procedures ran cannot be said: the machine was too busy. The process used %s.", measure.Time(p.CPU.User+p.CPU.System))}}
+			Text: fmt.Sprintf("How long procedures ran cannot be said: the machine was too busy. The process used %s.",
+				measure.Time(p.CPU.User+p.CPU.System))}}
 	}
 	for _, r := range rules {
 		list = append(list, r(p)...)
@@ -48,8 +49,8 @@ var waits = map[string]bool{"serial-run": true, "contended-lock": true, "saturat
 	"one-processor": true}
 
 // atBest bounds what a change can gain that gives idle processors work. It is a remark, about all
-// such conclusions. A run in which nothing ran most of the time waits for something outside, of
-// which the bound tells nothing.
+// such conclusions. A run in which nothing ran most of the time waits for something outside, and
+// has no such bound.
 func atBest(p *profile.Profile, list []Item) []Item {
 	if p.Procs < 2 || 2*p.Idle > p.Wall || !slices.ContainsFunc(list, func(it Item) bool { return waits[it.ID] }) {
 		return nil
@@ -64,8 +65,8 @@ func atBest(p *profile.Profile, list []Item) []Item {
 
 // mostGain is by how much the run would be shorter if all processors had been busy all the time
 // with the same work, in ns. Time in which the system kept threads waiting is no work, so that the
-// bound holds beside other load. What the machine is known to have taken is no gain either, because
-// no change of the program gives it back.
+// bound holds under other load. Time that the machine is known to have taken is no gain either,
+// because no change of the program returns it.
 func mostGain(p *profile.Profile) int64 {
 	return max(0, p.Wall-(p.Busy+p.Spin+p.Off.Waited())/int64(max(1, p.Procs)))
 }

@@ -199,9 +199,9 @@ func TestBuffersOfMany(t *testing.T) {
 	}
 }
 
-// Stages of a pipeline are no goroutines of a kind, although one method starts them all, and who
-// receives from a channel that is seldom empty waits at no barrier, nor do those who wait together,
-// and not for the last of them.
+// Stages of a pipeline are no goroutines of a kind, although one method starts them all, and
+// receivers of a channel that is seldom empty wait at no barrier, nor do goroutines that wait
+// together, but not for the last of them.
 func TestPipeline(t *testing.T) {
 	const start = "sync.(*WaitGroup).Go.func1"
 	for _, c := range []struct {
@@ -281,7 +281,7 @@ func TestPipeline(t *testing.T) {
 	}
 }
 
-// A pool tells of every job that is ready, whether somebody waits or not. That is no barrier,
+// A pool signals every job that is ready, whether a goroutine waits or not. That is no barrier,
 // though a few waits end together.
 func TestPoolIsNoBarrier(t *testing.T) {
 	for told, barrier := range map[int]bool{0: true, 9: false} {
@@ -319,7 +319,7 @@ func TestPoolIsNoBarrier(t *testing.T) {
 	}
 }
 
-// Who waits for the network may wait for requests.
+// A wait for the network may be one for requests.
 func TestNetworkAlone(t *testing.T) {
 	b := tracetest.New(2)
 	g := b.Go(0, "runtime.main")
@@ -364,7 +364,7 @@ func TestServerThatSleeps(t *testing.T) {
 	}
 }
 
-// Work, and then input that nobody works beside.
+// Work, and then input without work at the same time.
 func TestInputAlone(t *testing.T) {
 	b := tracetest.New(2)
 	f := b.Proc("main.load")

@@ -6,8 +6,8 @@
 //		fmt.Println(item.ID, item.Subject.Name, item.Text)
 //	}
 //
-// Normalized processor time alone supports no advice, because it tells where the run time is
-// spent, not how much a change would gain. So each rule must find a cause: a goroutine that
-// waits, an idle processor, a part that runs alone. The rules are those of Quartz's Table 2, and
-// some specific to Go. A healthy program gets none.
+// Normalized processor time alone supports no advice, because it shows where the run time is spent,
+// not how much a change would gain. So each rule must find a cause: a goroutine that waits, an idle
+// processor, a part that runs alone. The rules are those of Quartz's Table 2, and some specific to
+// Go. A healthy program gets none.
 package advice

@@ -11,8 +11,8 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// idleness finds times in which nothing ran, and what was waited for: not what most goroutines
-// waited for meanwhile, but what the one did that ended them.
+// idleness finds times in which nothing ran, and their cause: not the wait of most goroutines at
+// that time, but that of the one that ended it.
 func idleness(p *profile.Profile) []Item {
 	idle := p.Idle - p.IdleReady
 	if measure.Ratio(idle, p.Wall) <= idleShare.value() {
@@ -130,9 +130,9 @@ func lateThreads(p *profile.Profile) []Item {
 			measure.Percent(p.IdleReady, p.Wall), why)}}
 }
 
-// spinning finds what processors were spinning for: a loop that only waits, or a mutex, for which
-// the runtime spins a little before the goroutine waits. Of a loop whose entries were only counted
-// samples tell.
+// spinning finds the cause of spinning: a loop that only waits, or a mutex, for which the runtime
+// spins a little before the goroutine waits. A loop whose entries were only counted is found by
+// samples.
 func spinning(p *profile.Profile) (out []Item) {
 	all := p.Busy + p.Spin
 	var most *profile.Entry
@@ -170,8 +170,8 @@ func spinning(p *profile.Profile) (out []Item) {
 func spun(e *profile.Entry) int64 { return e.SelfSpin + e.SelfBusy }
 
 // unprobed finds work in goroutines that ran no instrumented procedure. That is a remark: it limits
-// what is known, and nobody has to change anything in the program. If some had no room for a
-// profile stack, it may be that they did, so that more probes would not help.
+// the evidence, and needs no change of the program. If some had no room for a profile stack, it may
+// be that they did, so that more probes would not help.
 func unprobed(p *profile.Profile) (out []Item) {
 	if p.Stackless > 0 {
 		return nil
@@ -190,8 +190,8 @@ func unprobed(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// collector finds a garbage collector that takes a large part of the processor time, and who makes
-// the garbage.
+// collector finds a garbage collector that takes a large part of the processor time, and the
+// procedures that make the garbage.
 func collector(p *profile.Profile) []Item {
 	used, of, what := p.CPU.Collector, p.CPU.User+p.CPU.System, "of the processor time"
 	if used < 0 { // a part of a run, or an older file: other load may be in both

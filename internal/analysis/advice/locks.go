@@ -35,7 +35,7 @@ func locks(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// isQueuedFor reports whether an object is a lock that somebody waited for during much of the run.
+// isQueuedFor reports whether an object is a lock with a queue during much of the run.
 // Many locks of one name, one for each connection, may all be waited for a little.
 func isQueuedFor(p *profile.Profile, o *profile.Object) bool {
 	several := int64(max(1, min(o.Objects, p.Procs)))
@@ -73,7 +73,7 @@ func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 			unknown(o))
 	}
 	switch {
-	case o.Partly && len(o.EndedBy) > 0 && !strings.HasPrefix(o.EndedBy[0].Reason, "["): // who held it is not certain
+	case o.Partly && len(o.EndedBy) > 0 && !strings.HasPrefix(o.EndedBy[0].Reason, "["): // its holder is not certain
 		b := o.EndedBy[0]
 		it.Evidence = append(it.Evidence, ns("waits ended by "+b.Reason, b.Time))
 		it.Text += fmt.Sprintf("; %s of that time ended when %s gave it back", measure.Percent(b.Time, o.Wait),
@@ -94,8 +94,8 @@ func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 	return it
 }
 
-// semaphores finds channels that let only so many goroutines of a kind work at a time: who waits
-// for one is let in by another that leaves.
+// semaphores finds channels that limit the number of goroutines of a kind that work at a time: one
+// that waits is let in by another that leaves.
 func semaphores(p *profile.Profile) (out []Item) {
 	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() {
 		return nil
@@ -124,8 +124,8 @@ func semaphores(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// waiting names the function with most of the waits for an object. Where no stack tells, it is the
-// procedure that they are charged to, which may have started who waits.
+// waiting names the function with most of the waits for an object. Without stacks it is the
+// procedure that they are charged to, which may have started the waiting goroutines.
 func waiting(p *profile.Profile, o *profile.Object) string {
 	who, most := longestWait(p, o.Name)
 	if len(o.WaitedIn) > 0 {
@@ -153,7 +153,7 @@ func was(o *profile.Object) string {
 	return "it was"
 }
 
-// pronoun is what stands for an object's name.
+// pronoun stands for an object's name.
 func pronoun(o *profile.Object) string {
 	if o.Objects > 1 {
 		return "them"
@@ -211,7 +211,7 @@ func without(o *profile.Object) string {
 	return measure.Percent(int64(o.Degraded), int64(o.Ops)) + " of its operations were only counted"
 }
 
-// timeWaiting is the time in which at least so many goroutines waited for an object, in ns.
+// timeWaiting is the time in which at least n goroutines waited for an object, in ns.
 func timeWaiting(o *profile.Object, least int) (ns int64) {
 	for n := least; n < len(o.Waiting); n++ {
 		ns += o.Waiting[n]
@@ -281,9 +281,8 @@ func barriers(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// gathered reports whether goroutines wait for an object mostly when all that ever do are there, so
-// that it is not for the last of them: for what another goroutine does then, which lets them all
-// go.
+// gathered reports whether goroutines wait for an object mostly when all of its users are there.
+// Then they do not wait for the last of them, but for another goroutine, which releases them all.
 func gathered(o *profile.Object) bool {
 	all := len(o.Waiting) - 1
 	return all > 1 && 2*o.Peers < o.Wait && 2*o.Waiting[all] > timeWaiting(o, 2)

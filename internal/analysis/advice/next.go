@@ -8,15 +8,15 @@ import (
 	"qinst.dev/internal/analysis/replay"
 )
 
-// Next is a command that tells more of what a report has found. The trace's file is its last
+// Next is a command for more about the findings of a report. The trace's file is its last
 // argument.
 type Next struct {
-	Args []string `json:"args"` // behind "qinst"
+	Args []string `json:"args"` // after "qinst"
 	Why  string   `json:"why"`
 }
 
-// NextOf returns the two commands that tell most of a run, the more useful one first: about what
-// the first conclusion is of, and what each part of the run is worth.
+// NextOf returns the two most useful commands for a run: about the subject of the first conclusion,
+// and about the worth of each part of the run.
 func NextOf(p *profile.Profile) []Next {
 	if p.Goroutines == 0 {
 		return []Next{{[]string{"profile"}, "all procedures that were called"}}
@@ -32,8 +32,7 @@ func NextOf(p *profile.Profile) []Next {
 		"procedures, those first that worked most themselves"}}
 }
 
-// more is a command about a subject, if there is one: its lines, or what a change of a lock would
-// gain.
+// more is a command about a subject, if there is one: its lines, or the gain of a change of a lock.
 func more(p *profile.Profile, s *Subject) (Next, bool) {
 	proc := s.Name
 	switch s.Kind {

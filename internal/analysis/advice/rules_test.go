@@ -26,7 +26,8 @@ func TestRules(t *testing.T) {
 		{"main.f ran almost alone: for 300ns (60.0% of the run) no other goroutine could run",
 			func(p *profile.Profile) {
 				p.Alone = 400
-				p.Entries[0].SelfBusy, p.Entries[0].Busy, p.Entries[0].SelfAlone, p.Entries[0].Alone = 300, 300, 300, 300
+				p.Entries[0].SelfBusy, p.Entries[0].Busy, p.Entries[0].SelfAlone, p.Entries[0].Alone = 300, 300, 300,
+					300
 			}},
 		{"the run is serial: for 480ns (96.0% of the run) no second goroutine",
 			func(p *profile.Profile) { p.Alone = 480 }},
@@ -106,7 +107,7 @@ func TestRules(t *testing.T) {
 		}},
 		{"they queued for it in main.f for 2.00us together, 4.00 on average, until another one of them left",
 			func(p *profile.Profile) {
-				// of selects nobody knows how many waited at a time
+				// the number of simultaneous waits in selects is not known
 				p.Busy = 700
 				p.Objects = []profile.Object{{Name: "main.sem", Kind: "channel", Objects: 1, Wait: 2000, Peers: 1900,
 					Apart: true, Waiting: []int64{0, 2000}, WaitedIn: []profile.Wait{{Reason: "main.f", Time: 200}}}}
@@ -167,8 +168,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// What waits are worth is bounded by the work; what all processors are busy with is said if nothing
-// else is, and a lock that is hardly held is no advice.
+// The worth of waits is bounded by the work; the work of busy processors is named if nothing else
+// is, and a lock that is hardly held is no advice.
 func TestRemarks(t *testing.T) {
 	entry := profile.Entry{Kind: profile.KindProc, ID: "1", Name: "main.f", SelfNPT: 500, NPT: 500, SelfBusy: 1000,
 		Busy: 1000, BusyAt: []int64{0, 0, 1000}}
@@ -226,8 +227,7 @@ func TestRemarks(t *testing.T) {
 	}
 }
 
-// What is said to be absent is: that nothing ran may be a remark, and a lock that is queued for no
-// gain.
+// A statement of absence is true: idle time may be a remark, and a queue for a lock no gain.
 func TestAbsent(t *testing.T) {
 	lock := profile.Object{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200, Waiting: []int64{400, 0, 100}}
 	for want, p := range map[string]*profile.Profile{

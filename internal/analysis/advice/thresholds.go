@@ -1,6 +1,6 @@
 package advice
 
-// A threshold is the value from which on a number is worth a reader's time.
+// A threshold is the smallest value of a number that is worth a reader's time.
 type threshold int
 
 const (

@@ -34,8 +34,8 @@ func serialParts(p *profile.Profile) []Item {
 	return lonely(p)
 }
 
-// lonely names the goroutines of which one alone could run, where no procedure has most of that
-// time to itself.
+// lonely names the goroutines that could run alone, if no procedure has most of that time to
+// itself.
 func lonely(p *profile.Profile) []Item {
 	var most *profile.Entry
 	for i := range p.Entries {
@@ -147,8 +147,8 @@ func starvation(p *profile.Profile) (out []Item) {
 	return out
 }
 
-// turns finds goroutines of one kind that work one after the other, and wait for each other
-// meanwhile: Quartz's data dependence of a loop.
+// turns finds goroutines of one kind that work in turn, and wait for each other: Quartz's data
+// dependence of a loop.
 func turns(p *profile.Profile) (out []Item) {
 	for i := range p.Objects {
 		if o := &p.Objects[i]; o.Lock() && 5*o.Wait > p.Wall {
@@ -225,9 +225,9 @@ func alone(p *profile.Profile) (best *profile.Entry) {
 	return best
 }
 
-// saturated says, if nothing else is found, that only less work helps if all processors are busy
-// anyway, and where most of the work is. It is a remark, because this is normal in a healthy
-// program. Where the system kept threads waiting, the processors were busy with something else.
+// saturated says, if nothing else is found and all processors are busy, that only less work helps,
+// and where most of the work is. It is a remark, because this is normal in a healthy program. Where
+// the system kept threads waiting, the processors were busy with something else.
 func saturated(p *profile.Profile) []Item {
 	if len(p.Parallelism) <= p.Procs || measure.Ratio(p.Parallelism[p.Procs], p.Wall)*given(p) < 1-unusedShare.value() {
 		return nil

@@ -26,7 +26,7 @@ const (
 // agree compares the four, and looks for reasons where they differ.
 func (b *builder) agree() *Agreement {
 	r := b.res
-	var all sums // of procedures: waits are nobody's work
+	var all sums // of procedures: waits are no work
 	for i := range r.Entries {
 		if s := &b.sums[i]; r.Entries[i].Kind == KindProc {
 			all.work, all.npt, all.self, all.weighted = all.work+s.work, all.npt+s.npt, all.self+s.self,
@@ -86,13 +86,13 @@ func (b *builder) agree() *Agreement {
 	return a
 }
 
-// reason is what the weights of an entry's work tell.
+// reason is the evidence in the weights of an entry's work.
 type reason struct {
 	weight, work float64
 	held         map[int]float64     // weight by lock
 	by           map[steps.G]float64 // weight by goroutine
 	works        map[steps.G]float64 // work by goroutine
-	divided      bool                // samples told a part of it: whose goroutine's it was is not known
+	divided      bool                // a part of it is sampled: the goroutines that did it are not known
 }
 
 // reasons finds why procedures are worth more or less than their work.

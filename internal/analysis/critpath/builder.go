@@ -24,7 +24,7 @@ type builder struct {
 	visited []steps.G // those that it was in
 
 	other, tail bool                   // what the piece at hand is of; see NewRequest
-	hides       map[trace.PointID]bool // procedures of which the place of a wait may be in what they called
+	hides       map[trace.PointID]bool // procedures whose waits may be in their callees
 }
 
 // entries are the lines of the result, before they are made.
@@ -85,11 +85,11 @@ type sums struct {
 	work, delays, npt float64 // on it or off it
 	doubt             map[replay.ContextID]dealt
 	marked            float64
-	guessed           bool // samples told some of it, on the path or off it
+	guessed           bool // some of it is sampled, on the path or off it
 	// ns for which a lock was held at most, if what was done meanwhile is an estimate; 0: it is not
 	most  float64
 	slack *[2]float64
-	in    map[trace.Frame]float64 // of waits: by the place that waits, of which only timers' have a line
+	in    map[trace.Frame]float64 // of waits: by the place that waits; only timers' have a line
 }
 
 // visit is where the path was in a goroutine, as far as it has gone back.
@@ -106,15 +106,15 @@ func (v *visit) opens(i int) {
 	}
 }
 
-// portion is what is done somewhere of a context's work; see [steps.Share].
+// portion is a share of a context's work; see [steps.Share].
 type portion struct {
 	share float64
-	n     int   // samples that tell so, 0: it is known
+	n     int   // samples for it, 0: it is known
 	self  int   // entry
 	in    []int // entries of procedures
 	loops []int // entries of loops, besides those of [builder.seen]
 
-	told map[int]float64 // shares of entries that samples tell, in all portions of the context
+	told map[int]float64 // sampled shares of entries, in all portions of the context
 }
 
 // dealt is time that samples gave to an entry, of the work in one context.
@@ -123,14 +123,14 @@ type dealt struct {
 	n         int
 }
 
-// line is what an entry is of: of a procedure or loop its point, of waits their cause, of a lock
-// the point that has its name, of goroutines their group.
+// line identifies an entry: by the point of a procedure or loop, the cause of waits, the point that
+// has a lock's name, the group of goroutines.
 type line struct {
 	kind string
 	of   int64
 }
 
-// holds tells under which locks, and in which regions, the work of steps was done.
+// holds are the locks and regions in which the work of steps was done.
 type holds struct {
 	sets  [][]int // of entries; the first one is empty
 	steps []int32 // the set of each step; nil if there are neither locks nor regions

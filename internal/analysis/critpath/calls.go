@@ -5,9 +5,9 @@ import (
 )
 
 // VPPB's tables have the calls of each procedure on the path: those whose entry is on it. A
-// procedure that the path reaches in the middle has none, so that activations of which any part is
-// on the path stand beside them. The path is walked backwards: an activation that was open at the
-// earliest known place of a goroutine counts where it began, or at the end of the walk.
+// procedure that the path reaches in the middle has none, so that activations with any part on the
+// path are listed, too. The path is walked backwards: an activation that was open at the earliest
+// known place of a goroutine counts where it began, or at the end of the walk.
 
 // calls counts those of a step whose work is on the path.
 func (b *builder) calls(step steps.StepID, g steps.G) {

@@ -70,7 +70,8 @@ func New(p *steps.Program, o Options) *Result {
 	return b.res
 }
 
-// Apart is the share of a run from which on it matters that the computed one is shorter or longer.
+// Apart is the difference of the computed run from the recorded one that is worth a warning, as a
+// share.
 const Apart = 0.02
 
 // nearer looks for a policy that explains the run, if the one at hand does not.

@@ -151,8 +151,8 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestSleepUnderLock: who sleeps, or waits for the network, keeps its locks meanwhile. That time is
-// the lock's too, on the path and in changes of the hold.
+// TestSleepUnderLock: a goroutine that sleeps, or waits for the network, keeps its locks. That time
+// is the lock's too, on the path and in changes of the hold.
 func TestSleepUnderLock(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2)
@@ -209,7 +209,7 @@ func TestPartition(t *testing.T) {
 	ends := 0
 	for i := range tracetest.Cases(2000) {
 		tr := tracetest.Random(r.IntN).Trace()
-		if i%2 == 0 { // all that may be told to end
+		if i%2 == 0 { // all that may be stopped
 			for k := range tr.Points {
 				tr.Points[k].Flags |= spec.FlagPolls
 			}
@@ -409,8 +409,8 @@ func TestTimer(t *testing.T) {
 	}
 }
 
-// TestProcessors: who waited for a processor was released by who left that one, not by who left
-// another one later.
+// TestProcessors: a wait for a processor was ended by the goroutine that left that one, not by one
+// that left another one later.
 func TestProcessors(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2)
@@ -515,8 +515,8 @@ func TestBenchmark(t *testing.T) {
 	}
 }
 
-// TestTold: a goroutine that works until it is told to end determines nothing, whatever it did, and
-// whoever waits for it then.
+// TestTold: a goroutine that works until it is stopped determines nothing, whatever work it did,
+// and whichever goroutine waits for it then.
 func TestTold(t *testing.T) {
 	t.Parallel()
 	for _, polls := range []bool{true, false} {
@@ -666,8 +666,9 @@ func TestTakenByTimer(t *testing.T) {
 	expect(t, "path", self(r, onPath), map[string]float64{"main.work": 11, "main.tick": 1})
 }
 
-// TestTicks: who waits for a lock that a helper has, which a ticker wakes every 20 ms until it is
-// told to end, waits for what that does. When it was woken decides nothing.
+// TestTicks: a helper is woken by a ticker every 20 ms until it is stopped, and takes a lock. A
+// goroutine that waits for the lock waits for the helper's work. The time of the wake-up decides
+// nothing.
 func TestTicks(t *testing.T) {
 	t.Parallel()
 	for name, stops := range map[string]bool{"told": true, "never": false} {
@@ -723,8 +724,8 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestHeldAtMost: what the trace has between two operations on a lock, of which most were only
-// counted, is not all done under it.
+// TestHeldAtMost: not all work between two recorded operations on a lock is done under it, if most
+// were only counted.
 func TestHeldAtMost(t *testing.T) {
 	t.Parallel()
 	threads := []tracetest.Thread{{Name: "main.worker",

@@ -37,8 +37,7 @@ func (b *builder) portion(s steps.Share) portion {
 	return p
 }
 
-// tell notes what samples tell of a context: all but that all of its work is its own procedure's,
-// where they found nothing else.
+// tell notes the samples of a context, unless all of them found its own procedure.
 func (b *builder) tell(c replay.ContextID, portions []portion) {
 	told, own := map[int]float64{}, b.entry(line{KindProc, int64(b.r.Contexts.Node(c).Proc)})
 	for k := range portions {
@@ -75,7 +74,7 @@ func (b *builder) interval(i int) float64 {
 	v := 0.
 	for _, c := range slices.Sorted(maps.Keys(b.sums[i].doubt)) { // sums depend on the order
 		d := b.sums[i].doubt[c]
-		// What all samples found, or none, is not certain all the same.
+		// A share of all samples, or of none, is not certain either.
 		n := float64(d.n)
 		p := (min(d.share, 1)*n + 1) / (n + 2)
 		whole := d.ns / d.share

@@ -8,10 +8,9 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// Of a lock whose operations are mostly counted some begin a hold in the trace, and those that
-// would end it do not: the next one that is seen ends it, much later. Profiles estimate from those
-// that are known how long it was held, all together. What is more than that was not done under the
-// lock.
+// If the operations on a lock are mostly counted, some recorded ones begin a hold whose end is not
+// recorded: the next recorded one ends it, much later. Profiles estimate the total hold time from
+// the known holds. Work beyond that was not done under the lock.
 
 // limit makes what was done under locks no more than that.
 func (b *builder) limit(held []predict.Held) {
@@ -25,7 +24,7 @@ func (b *builder) limit(held []predict.Held) {
 		}
 		s := &b.sums[i]
 		all, most := s.work+s.delays, float64(held[at].Most)
-		if b.shared(l) { // who reads by it may do so beside others
+		if b.shared(l) { // several goroutines may read by it at once
 			most *= float64(b.res.Procs)
 		}
 		if all <= most {

@@ -8,8 +8,8 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// A loop has the work that samples found in it, in activations that were only counted, too, and is
-// an estimate then. One that no sample tells of says that it is only known in part.
+// A loop has the sampled work in it, in activations that were only counted, too, and is an estimate
+// then. One without samples is marked as known in part.
 func TestLoopsOfCountedCalls(t *testing.T) {
 	b := tracetest.New(1).Samples(1e4, 1, func(name string) bool { return name == "main.f" || name == "main.f-loop" })
 	main, f, in := b.Proc("main.main"), b.Proc("main.f"), b.Loop("main.f-loop", false)

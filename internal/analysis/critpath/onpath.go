@@ -67,7 +67,7 @@ func (b *builder) waitsAt(s stretch, g steps.G) (at trace.Frame) {
 	node := b.r.Contexts.Node(b.p.Gs[g].Context)
 	if parts := b.p.PartsOf(s.step); len(parts) > 0 {
 		node = b.r.Contexts.Node(parts[len(parts)-1].Context)
-	} else if node.Group != replay.NoGroup { // it has done nothing so far, and is on behalf of who started it
+	} else if node.Group != replay.NoGroup { // it has done nothing so far, and works on behalf of its creator
 		return trace.Frame{Function: b.named(line{KindGoroutine, int64(node.Group)}).Name}
 	}
 	if b.hides[node.Proc] {
@@ -89,8 +89,8 @@ func waitedIn(in map[trace.Frame]float64) (list []WaitedIn) {
 	return list[:min(mostIn, len(list))]
 }
 
-// parts are those of a step's work. A goroutine that goes on until it is told to end may do so in a
-// step in which it had done nothing.
+// parts are those of a step's work. A goroutine that goes on until it is stopped may do so in a
+// step without recorded work.
 func (b *builder) parts(step steps.StepID) []steps.Part {
 	parts := b.p.PartsOf(step)
 	if len(parts) == 0 && b.told[step] > 0 {
@@ -99,8 +99,8 @@ func (b *builder) parts(step steps.StepID) []steps.Part {
 	return parts
 }
 
-// inHolds adds a stretch of the path to the locks and regions that its goroutine was in. Who waits
-// for something keeps its locks meanwhile.
+// inHolds adds a stretch of the path to the locks and regions that its goroutine was in. A
+// goroutine keeps its locks while it waits.
 func (b *builder) inHolds(s stretch) {
 	for _, i := range b.holds.under(s.step) {
 		b.onPath(i, float64(s.to-s.from))

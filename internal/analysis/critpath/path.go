@@ -20,13 +20,14 @@ func (w *walker) followsTick(id steps.StepID, left bool) bool {
 }
 
 // leaver returns where a goroutine left the processor that a step waited for, 0 if that was idle
-// since the wait began. Where the trace tells of no processors, it is who last left any.
+// since the wait began. Without processors in the trace, it is the goroutine that left any of them
+// last.
 func (w *walker) leaver(id steps.StepID, since trace.Time) leave {
 	s := w.p.Step(id)
 	left := w.left[s.Proc]
 	i := sort.Search(len(left), func(i int) bool { return left[i].at > s.At }) - 1
 	for ; i >= 0 && left[i].at > since; i-- {
-		// Of what happened at one time only what was told before can be its reason.
+		// Of simultaneous events only one that was recorded before can be its cause.
 		if l := left[i]; w.owner[l.step] != w.owner[id] && (l.at < s.At || l.step < id) {
 			return l
 		}
@@ -55,7 +56,7 @@ func (w *walker) last() (id steps.StepID) {
 func (w *walker) walk(f func(stretch)) {
 	at := w.p.End
 	id := w.last()
-	if id != 0 { // what is behind the last goroutine is nobody's
+	if id != 0 { // time after the last goroutine has no owner
 		if at = w.p.Step(id).At; at < w.p.End {
 			f(stretch{at, w.p.End, 0, true, steps.Unknown})
 		}
@@ -63,11 +64,12 @@ func (w *walker) walk(f func(stretch)) {
 	w.back(id, at, 0, f)
 }
 
-// back walks from the end of a step, which was at a time, to a time before. What is before a
-// goroutine that nobody is known to have started is nobody's.
+// back walks from the end of a step, which was at a time, to a time before. The time before a
+// goroutine without a known creator has no owner.
 func (w *walker) back(id steps.StepID, end, begin trace.Time, f func(stretch)) {
-	// Who waits for what a helper does with a tick waits for that since then. When the tick came
-	// decides nothing before: there the path goes on with who waits.
+	// A goroutine that waits for a helper's action on a tick waits for that since the tick. The
+	// time of the tick decides nothing before it: there the path goes on with the goroutine that
+	// waits.
 	waits, floor := steps.StepID(0), begin
 	add := func(s stretch) {
 		if s.from = max(s.from, floor); s.from < s.to {
@@ -76,7 +78,7 @@ func (w *walker) back(id steps.StepID, end, begin trace.Time, f func(stretch)) {
 		end = min(end, s.from)
 	}
 	stopped := false // the step's wait is not on the path
-	// Where the path left each goroutine: it never comes back to what is behind that. Times of
+	// Where the path left each goroutine: it never comes back to a later point. Times of
 	// damaged files, and of events that happened together, would let it go round for ever.
 	gone := map[steps.G]uint64{}
 	// goes reports whether it may go to a step: to the end of its wait, or of its work, and so to
@@ -153,8 +155,8 @@ func (w *walker) byTimer(id steps.StepID, left bool) (since trace.Time, ok bool)
 	return 0, false
 }
 
-// place is one in a goroutine, in its order: where the work of a step ended, and behind that where
-// its wait did.
+// place is one in a goroutine, in its order: where the work of a step ended, and then where its
+// wait did.
 func place(id steps.StepID, worked bool) uint64 {
 	if worked {
 		return 2 * uint64(id)
@@ -168,7 +170,7 @@ func place(id steps.StepID, worked bool) uint64 {
 func (w *walker) released(id steps.StepID, worked trace.Time) (piece stretch, by steps.StepID, left bool) {
 	s := w.p.Step(id)
 	switch {
-	// what it did until it was told determines nothing
+	// its work until the stop determines nothing
 	case s.Until != 0 && w.p.Gs[w.owner[id]].Told == id && w.gives[s.Until] != 0:
 		by = w.gives[s.Until]
 		return stretch{w.p.Step(by).At, s.At, id, true, steps.WakeUp}, by, false

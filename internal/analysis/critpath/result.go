@@ -12,7 +12,7 @@ import (
 // Version of the JSON form.
 const Version = 1
 
-// Result is the path of a run, and what each part of the program is worth. Times are in ns.
+// Result is the path of a run, and the worth of each part of the program. Times are in ns.
 type Result struct {
 	Version    int    `json:"version"`
 	T          int64  `json:"t_ns"`      // of the run that the path is of
@@ -34,7 +34,7 @@ type Result struct {
 	Remarks   steps.Remarks   `json:"notes"`
 	Computed  bool            `json:"-"` // the path is that of the computed run
 	Crowds    []predict.Crowd `json:"-"` // what goroutines waited for longest, together
-	// nil: the computed run takes as long as the recorded one, or no policy tells better
+	// nil: the computed run takes as long as the recorded one, or no policy explains it better
 	Nearer *Nearer  `json:"-"`
 	Run    *sim.Run `json:"-"` // the computed one
 }
@@ -63,13 +63,13 @@ type Entry struct {
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
 
-	Activations int   `json:"activations"`  // traced ones of a procedure, of which some part is on the path
+	Activations int   `json:"activations"`  // traced ones of a procedure with some part on the path
 	Entries     int   `json:"entries"`      // those of them that began on it; of other kinds, pieces of the path
 	Self        int64 `json:"self_ns"`      // on the path
-	Inclusive   int64 `json:"inclusive_ns"` // likewise, with what it calls and starts
+	Inclusive   int64 `json:"inclusive_ns"` // with callees and started goroutines
 	// Interval is that of Self, if samples divided it: 95 of 100 times it is right.
 	Interval *[2]int64 `json:"interval,omitempty"`
-	// Estimated: samples told some of its work. Least: of a loop, entries of it have no event, and
+	// Estimated: some of its work is sampled. Least: of a loop, entries of it have no event, and
 	// no sample found them, so that its work may be more.
 	Estimated bool  `json:"estimated,omitempty"`
 	Least     bool  `json:"least,omitempty"`
@@ -78,17 +78,16 @@ type Entry struct {
 	// sleeps and the like while it was held, on the path and off it; of locks
 	Delays int64 `json:"delays_ns,omitempty"`
 
-	// What the run would become shorter by if the entry took no time, as far as that is told by its
-	// first moments: dT/dx of all that it does, times its length. Where it goes on at that rate
-	// depends on others: see what-if.
+	// The gain if the entry took no time, by linear extrapolation: dT/dx of all its work, times its
+	// length. How far it goes on at that rate depends on other goroutines: see what-if.
 	Weighted          int64 `json:"weighted_ns"`       // if it becomes shorter
 	WeightedRight     int64 `json:"weighted_right_ns"` // if it becomes longer
 	WeightedInclusive int64 `json:"weighted_incl_ns"`
 
-	Marked int64 `json:"marked_ns"` // work that VPPB's section 3.3 marks for so many processors
+	Marked int64 `json:"marked_ns"` // work that VPPB's section 3.3 marks for this number of processors
 	// Slack is by how much one piece of its work may become longer without making the run longer,
 	// on as many processors as goroutines: the least and the most of all pieces. null: it has none,
-	// or the run is too long to tell.
+	// or the run is too long.
 	Slack *[2]int64 `json:"slack_ns"`
 
 	// of waits: the procedures that waited so on the path, longest first, mostIn of them
@@ -100,8 +99,8 @@ type Entry struct {
 
 	Waited int64 `json:"waited_ns,omitempty"` // goroutines waited for it, all together; of locks
 
-	// Of requests: what goroutines of others did on their paths, and what is on those of the
-	// slowest hundredth.
+	// Of requests: the time of other requests' goroutines on their paths, and the part on the paths
+	// of the slowest hundredth.
 	Other int64 `json:"other_ns,omitempty"`
 	Tail  int64 `json:"tail_ns,omitempty"`
 }
@@ -128,12 +127,12 @@ func round(x float64) int64 { return int64(math.Round(x)) }
 // Agreement is how far four answers to "where is the time?" agree about procedures.
 type Agreement struct {
 	Tau   float64 `json:"tau"`    // Kendall's, of the orders by processor time and by worth
-	First int     `json:"first"`  // so many procedures are first in both orders,
-	OfTop int     `json:"of_top"` // of so many that are
+	First int     `json:"first"`  // number of procedures that are first in both orders,
+	OfTop int     `json:"of_top"` // out of this number
 	Rows  []Ranks `json:"rows"`   // those about which they differ most
 }
 
-// Ranks are the shares of a procedure, of what all of them have together.
+// Ranks are the shares of a procedure in the sums over all procedures.
 type Ranks struct {
 	Name  string  `json:"name"`
 	Work  float64 `json:"work"` // processor time
@@ -169,5 +168,5 @@ const (
 	KindRegion    = "region"
 )
 
-// noProcedure is the id of what is in no procedure with a probe, as in profiles.
+// noProcedure is the id of work in no procedure with a probe, as in profiles.
 const noProcedure = "no-procedure"

@@ -15,7 +15,7 @@ import (
 // direction, with all work of the entry changed together.
 
 // In a long run some events happen at one time by chance, and their order decides next to nothing:
-// a few entries tell.
+// a few entries show that.
 const (
 	mostTied  = 32    // entries
 	fewTied   = 3     // of those with most work, at which is seen whether ties matter,

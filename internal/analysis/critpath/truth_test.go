@@ -101,7 +101,7 @@ func TestWorkloads(t *testing.T) {
 }
 
 // V5: VPPB's Table 1. The path is all of it: a and b of one thread, c of another one between, and a
-// time of which the table says nothing.
+// time that is not in the table.
 func TestV5(t *testing.T) {
 	t.Parallel()
 	at := func(s float64) int64 { return int64(s*1e9 + 0.5) }
@@ -183,7 +183,7 @@ func TestV7(t *testing.T) {
 	}
 }
 
-// A run in which nobody waits for anybody has one path, and everything on it.
+// A run without waits has one path, with all work on it.
 func TestOneGoroutine(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(4)

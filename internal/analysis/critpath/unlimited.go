@@ -5,11 +5,11 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// mostUnlimited is up to how many steps a program is run once more for what VPPB marks, and for
-// slack.
+// mostUnlimited is the largest number of steps for which a program is run once more, for slack and
+// VPPB's marks.
 const mostUnlimited = 4_000_000
 
-// unlimited finds slack, and what VPPB marks: both are of the run with a processor for each
+// unlimited finds slack and VPPB's marks: both are of the run with a processor for each
 // goroutine.
 func (b *builder) unlimited() {
 	if b.p.Steps.Len() > mostUnlimited {

@@ -63,8 +63,8 @@ func TestSlack(t *testing.T) {
 	}
 }
 
-// V6: VPPB's Figure 10. Seven threads read numbers from a file, one after the other, and translate
-// them beside the next one's reading; seven others merge them, one after the other.
+// V6: VPPB's Figure 10. Seven threads read numbers from a file in turn, and translate them while
+// the next one reads; seven others merge them in turn.
 func TestV6(t *testing.T) {
 	t.Parallel()
 	const threads, numbers, ns = 7, 2048, 1000

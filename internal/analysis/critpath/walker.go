@@ -55,8 +55,8 @@ func newWalker(p *steps.Program) *walker {
 			case steps.Start:
 				w.starts[s.Started()] = id
 			case steps.Take, steps.Delay, steps.End, steps.Ready:
-				// Who waits twice in turn, or is ready at once, leaves nothing. Real processors are
-				// left even by who had one for no time.
+				// A goroutine that waits twice in turn, or is ready at once, leaves no processor.
+				// Real ones are left even after no time.
 				if s.Work > 0 || s.Kind != steps.Ready && !p.R.Virtual() {
 					w.left[proc] = append(w.left[proc], leave{at + trace.Time(s.Work), id})
 				}
@@ -73,7 +73,7 @@ func newWalker(p *steps.Program) *walker {
 	return w
 }
 
-// unknownProc is a processor of which the trace does not tell.
+// unknownProc is a processor that is not in the trace.
 const unknownProc = -1
 
 // ticks reports whether the last wait of a goroutine, up to a step, is one that

@@ -18,11 +18,11 @@ import (
 
 const (
 	mostBarriers = 4 // of an experiment, if they are chosen
-	// Who is let go just as it is about to wait does not wait. So of a barrier's crossings some are
-	// not seen, and at others fewer wait than all but one.
+	// A goroutine that is released just as it is about to wait does not wait. So some crossings of
+	// a barrier are not seen, and at others fewer wait than all but one.
 	leastSeen  = 0.3  // of the crossings that a procedure's entries make, those at which anybody waits
 	leastFull  = 0.25 // of these, those at which all but one do
-	inside     = 0.5  // of the waits, those that somebody in the same procedure ends, if its entries are events
+	inside     = 0.5  // of the waits, those that a goroutine in the same procedure ends, if its entries are events
 	leastTimes = 2    // crossings
 	leastHold  = 20e3 // ns: to give a lock to the next one takes a part of that
 )
@@ -64,7 +64,7 @@ type barrierSearch struct {
 	r      *replay.Replay
 	procs  map[string]trace.PointID
 	sites  map[site]*meeting
-	open   map[trace.GoID]*release // by who releases
+	open   map[trace.GoID]*release // by the goroutine that releases
 	groups map[string]*group
 	lives  map[trace.Address]*live
 }
@@ -75,7 +75,7 @@ type site struct {
 	line int
 }
 
-// meeting is what happened there.
+// meeting is a series of crossings.
 type meeting struct {
 	caller string
 	sizes  map[int]int // releases by the number of goroutines that one of them let go
@@ -201,7 +201,7 @@ type group struct {
 	differ       bool // as many did not come each time
 }
 
-// live is one of them that somebody is to arrive at.
+// live is one of them with arrivals to come.
 type live struct{ adds, dones int }
 
 // Sync follows WaitGroups.
@@ -232,7 +232,7 @@ func (s *barrierSearch) Sync(_ *replay.G, ob *replay.Object, op trace.Operation,
 		delete(s.lives, ob.Address)
 		n := max(l.adds, l.dones) // Add may be for several; the arrivals of Go are no operations
 		if n == 0 {
-			return // somebody else waited for them, too, or there was nobody to wait for
+			return // another goroutine waited for them, too, or there was none to wait for
 		}
 		g.differ = g.differ || g.participants != 0 && g.participants != n
 		g.point, g.participants, g.crossings = op.Point, n, g.crossings+1
@@ -340,7 +340,7 @@ func (f *found) arrivals() (list []string) {
 	return list
 }
 
-// given is a barrier of so many participants.
+// given is a barrier with a given number of participants.
 func (f *found) given(name, count string) (*barrier, error) {
 	n, err := strconv.Atoi(count)
 	if err != nil || n < 2 {

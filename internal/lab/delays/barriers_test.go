@@ -13,9 +13,9 @@ import (
 
 const condWait = "sync.Cond.Wait"
 
-// meets is a run of three goroutines that meet at a barrier as often as sizes has numbers: at each
-// crossing so many are seen to wait. Each enters the barrier's procedure so often, and more often
-// than there are crossings.
+// meets is a run of three goroutines that meet at a barrier as often as sizes has numbers: each is
+// the number that is seen to wait at a crossing. Each goroutine enters the barrier's procedure more
+// often than there are crossings.
 func meets(sizes []int, more uint64) *trace.Trace {
 	b := tracetest.New(3)
 	wait := b.Proc("main.(*barrier).wait")
@@ -93,7 +93,7 @@ func TestWaitGroups(t *testing.T) {
 		{"aw aw", ""},
 		{"aaAAwW", "main.wg 2 2"}, // two at once
 		{"aaAAAwW", ""},
-		{"aaw aaw w", "main.wg 2 2"}, // somebody else waits, too
+		{"aaw aaw w", "main.wg 2 2"}, // another goroutine waits, too
 	} {
 		b := tracetest.New(1)
 		ops := map[rune]uint32{'a': b.Object("main.wg", spec.OpAdd), 'd': b.Object("main.wg", spec.OpDone),

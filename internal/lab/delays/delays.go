@@ -22,7 +22,7 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// Options are what an experiment is to be.
+// Options describe an experiment.
 type Options struct {
 	Program    string
 	Args       []string // {} in them is the number of processors
@@ -40,7 +40,7 @@ type Options struct {
 	Alpha  float64
 	File   string // in which results are kept, and found again
 
-	input string // hash of what each run reads
+	input string // hash of the input of each run
 }
 
 // experiment is one that is being run.
@@ -54,7 +54,7 @@ type experiment struct {
 	limit  time.Duration // of a run; 0: none
 }
 
-// Run runs an experiment, or what is left of it if its file has some of its runs.
+// Run runs an experiment, or the rest of it if its file has some of its runs.
 func Run(ctx context.Context, r *lab.Runner, o Options) (*delays.Experiment, error) {
 	hash, err := hashOfFile(o.Program)
 	if err != nil {
@@ -142,8 +142,7 @@ func hashOf(from io.Reader) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-// begin finds factors, how often each is visited, and how long delays are to be, and plans the
-// screening.
+// begin finds factors, their visits and the length of delays, and plans the screening.
 func (x *experiment) begin(ctx context.Context, hash string) error {
 	o := x.o
 	x.Experiment = &delays.Experiment{Version: delays.FileVersion, Program: filepath.Base(o.Program), Hash: hash,
@@ -194,7 +193,7 @@ func (x *experiment) begin(ctx context.Context, hash string) error {
 	return x.save()
 }
 
-// first is what the first plans are for.
+// first is the purpose of the first plans.
 func (x *experiment) first() delays.Stage {
 	if x.o.Barriers {
 		return delays.Pairs
@@ -243,7 +242,7 @@ func (x *experiment) parts(ctx context.Context, procs int) (list []delays.Part, 
 	return list, err
 }
 
-// see runs the program as it is, for what that shows.
+// see runs the program without delays, to profile it.
 func (x *experiment) see(ctx context.Context, name string, procs int, each func(*trace.Trace, *found) error) error {
 	return x.once(ctx, name, procs, "", func(res lab.Result) error {
 		t, err := trace.Open(res.Trace)

@@ -17,8 +17,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// shown is a run in which two goroutines wait for a lock, and have procedures of which one is
-// small.
+// shown is a run in which two goroutines wait for a lock, and have procedures, one of them small.
 func shown(t *testing.T) *found {
 	t.Helper()
 	const us, mu = 1000, 0x1000
@@ -96,7 +95,8 @@ func TestShown(t *testing.T) {
 	for rule, want := range map[string]string{
 		"F": "main.f", "main.f: main.range n": "main.f: main.range n", "range n": "main.f: main.range n",
 		"loop:RANGE N": "main.f: main.range n",
-		"mu":           "main.mu", "hold:mu": "main.mu", "main.mu": "main.mu", "sync main.mu": "main.mu", "proc:main.f": "main.f",
+		"mu":           "main.mu", "hold:mu": "main.mu", "main.mu": "main.mu", "sync main.mu": "main.mu",
+		"proc:main.f": "main.f",
 	} {
 		if x := f.shown(rule); x == nil || x.Name != want {
 			t.Errorf("%s: found %+v, expected %s", rule, x, want)
@@ -109,7 +109,7 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// Candidates are locks for which somebody waited, and procedures with processor time, those with
+// Candidates are locks for which goroutines waited, and procedures with processor time, those with
 // most of it first. Of one that is called seldom its loop is one, too.
 func TestCandidates(t *testing.T) {
 	t.Parallel()
@@ -154,8 +154,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// Delays of a factor take a fifth of a run together, but are never so short that they are not
-// exact; who is visited too often for that is none.
+// Delays of a factor take a fifth of a run together, but are never too short to be exact; a part
+// that is visited too often for that is no factor.
 func TestLengths(t *testing.T) {
 	t.Parallel()
 	factors := func() []delays.Factor {
@@ -290,8 +290,7 @@ func TestVoid(t *testing.T) {
 	}
 }
 
-// A procedure with much of the time, that is called once, is told of unless a loop of it is
-// delayed.
+// A procedure with much of the time, that is called once, is named unless a loop of it is delayed.
 func TestLeftOut(t *testing.T) {
 	t.Parallel()
 	f := &found{t: &trace.Tables{}, p: &profile.Profile{Busy: 100, Entries: []profile.Entry{
@@ -317,7 +316,7 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// A loop that does little but call a procedure is no factor beside it.
+// A loop that does little but call a procedure is no factor if that is one.
 func TestSame(t *testing.T) {
 	t.Parallel()
 	const us = 1000
@@ -422,7 +421,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// A run may take several times as long as with all delays one behind the other.
+// A run may take several times as long as the sum of all delays.
 func TestLongest(t *testing.T) {
 	t.Parallel()
 	x := &experiment{Experiment: &delays.Experiment{Factors: []delays.Factor{{Visits: 1000, Delay: 1e6},
@@ -435,7 +434,7 @@ func TestLongest(t *testing.T) {
 	}
 }
 
-// What a program serves tells its own time, and the metric.
+// A program that serves reports its own time, and the metric.
 func TestServed(t *testing.T) {
 	t.Parallel()
 	var l load

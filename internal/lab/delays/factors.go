@@ -23,16 +23,15 @@ const (
 	hold      = "hold"
 )
 
-// From these shares of the processor time on a procedure is a candidate: of its own, or with what
-// it calls.
+// The smallest shares of processor time of a candidate: of its own, or with its callees.
 const (
 	leastOwn   = 0.01
 	leastAll   = 0.05
 	leastTold  = 0.1  // of its own, if it is none
 	sameAmount = 0.02 // two procedures that call each other once have nearly the same time
 
-	// Of a procedure that is called seldom, and goes on for long, the loops tell more, if they turn
-	// this often in each call.
+	// The loops of a procedure that is called seldom, and runs for long, are better factors, if
+	// they have this number of iterations per call.
 	fewCalls = 16
 	manyTurn = 10
 )
@@ -53,7 +52,7 @@ func takes(p *trace.Point) bool {
 		spec.OpTryRLock}, p.Op)
 }
 
-// found is what a run shows of a program's parts.
+// found are a program's parts as a run shows them.
 type found struct {
 	t     *trace.Tables
 	p     *profile.Profile
@@ -63,7 +62,7 @@ type found struct {
 	barriers []barrier // those with most waits first
 }
 
-// look profiles a run on so many processors of its own, 0 for real ones.
+// look profiles a run on a number of virtual processors, 0 for real ones.
 func look(source *trace.Trace, virtual int) (*found, error) {
 	p, err := profile.NewWithin(source, profile.Within{Procs: virtual})
 	if err != nil {
@@ -81,7 +80,7 @@ func look(source *trace.Trace, virtual int) (*found, error) {
 }
 
 // candidates are the parts of a program that the run shows to matter: locks for which goroutines
-// waited longest, and procedures with most processor time, of their own or with what they call.
+// waited longest, and procedures with most processor time, of their own or with callees.
 // Those that are called once are left out, since the run takes as much longer as they do, and those
 // that do little but call one that is in the list. Loops are of procedures that are called seldom.
 func (f *found) candidates(most int) (list []delays.Factor) {
@@ -131,7 +130,7 @@ func (f *found) candidates(most int) (list []delays.Factor) {
 func (f *found) leftOut(list []delays.Factor) (notes []string) {
 	for _, b := range profile.BlindSpots(f.t, f.p) {
 		root, _, _ := strings.Cut(b.Package, "/")
-		if strings.Contains(root, ".") && float64(b.Time) >= leastTold*float64(f.p.Wall) { // nobody changes Go's own
+		if strings.Contains(root, ".") && float64(b.Time) >= leastTold*float64(f.p.Wall) { // Go's own are not changed
 			notes = append(notes, fmt.Sprintf("nothing in %s was delayed, which has no probes: %s. A build with -include=%s gives it some", b.Package, b.Why, b.Package))
 		}
 	}

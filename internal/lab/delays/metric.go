@@ -18,7 +18,7 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// Metric is what is measured of a run. The zero value is the time that passes.
+// Metric is the response of a run. The zero value is elapsed time.
 type Metric struct {
 	Text string // as it was given
 
@@ -67,8 +67,7 @@ func (m *Metric) unit() string {
 	return ""
 }
 
-// mode is the setting with which a run tells the metric. Regions are recorded with what goroutines
-// do.
+// mode is the setting with which a run measures the metric. Regions are recorded with events.
 func (m *Metric) mode() string {
 	if m.region != "" {
 		return "mode=sample,sample=off"

@@ -13,7 +13,7 @@ import (
 // How long delays are.
 const (
 	work        = 0.2 // of a run: the delays of one factor together, if nothing else is asked for
-	mostWork    = 1.0 // likewise, of one that is visited so often that they cannot be as short
+	mostWork    = 1.0 // the same, of one with too many visits for delays of that length
 	leastDelay  = 100 // ns: shorter ones are not exact
 	mostDelay   = 1e8
 	leastVisits = 1
@@ -21,10 +21,10 @@ const (
 
 // How many runs there are.
 const (
-	screened   = 24  // of a screening, or of pairs of barriers, at least: few runs tell too little of the error
+	screened   = 24  // of a screening, or of pairs of barriers, at least: few runs give a poor estimate of the error
 	mostRuns   = 64  // as many at most, if each is short
-	quick      = 30  // s, which the runs of a screening may take together if more of them tell more
-	patience   = 200 // s, likewise, if otherwise no run would be made twice
+	quick      = 30  // s, for all runs of a screening if more of them are better
+	patience   = 200 // s, if otherwise no run would be made twice
 	blockRuns  = 8   // of a block, at least, if none is
 	mostParts  = 4   // blocks, then
 	fullerRuns = 32
@@ -46,7 +46,7 @@ func (x *experiment) lengths(took float64) {
 			return true
 		}
 		if mostWork*took*1e9/f.Visits < least && x.o.Delay == 0 {
-			if f.Construct != delays.Crossing { // it has been told of its arrivals
+			if f.Construct != delays.Crossing { // its arrivals have had the note
 				x.Notes = append(x.Notes, fmt.Sprintf("%s is visited %.0f times: %.0f ns each would take %.1f s of a run of %.1f s, so that it is no factor", f.Name, f.Visits, least, f.Visits*least/1e9, took))
 			}
 			return true
@@ -87,8 +87,8 @@ func (x *experiment) screening(p *delays.Plan, factors []int, seed uint64) error
 	}
 }
 
-// replicates is how often each of so many runs is made: as few times as tell the error, or more if
-// they are short.
+// replicates is the number of times that each run is made: as few as the estimate of the error
+// needs, or more if they are short.
 func replicates(runs int, took float64) int {
 	n := (screened-1)/runs + 1
 	one := float64(runs) * took * (1 + work) // s
@@ -122,7 +122,7 @@ func (x *experiment) plan(p *delays.Plan, factors []int, o doe.Options) error {
 }
 
 // matter are the factors of the second stage: those that matter, and if there is room those that
-// may, because the first stage tells of each less than of all.
+// may, because the first stage is less exact for each than for all.
 func (x *experiment) matter(effects []delays.Effect) (list []int) {
 	most := mostFuller
 	if float64(int(2)<<most)*x.Plans[0].Took*(1+work) > patience {

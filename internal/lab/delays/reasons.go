@@ -13,8 +13,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// why says why a rule is about nothing that can be delayed, of a program's binary and what its run
-// shows.
+// why is the reason why a rule selects nothing that can be delayed, from a program's binary and its
+// run.
 func (f *found) why(rule, program string) string {
 	kind, pattern, ok := strings.Cut(rule, ":")
 	if !ok {
@@ -59,7 +59,7 @@ func (f *found) why(rule, program string) string {
 type functions struct{ all, real map[string]bool }
 
 // functionsOf reads them from the runtime's table of functions, which a stripped binary has, too.
-// What cannot be read has none.
+// An unreadable file has none.
 func functionsOf(program string) functions {
 	b := functions{map[string]bool{}, map[string]bool{}}
 	f, err := elf.Open(program)

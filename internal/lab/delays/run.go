@@ -22,8 +22,8 @@ const (
 	grace   = 10 // s
 )
 
-// longest is how long a run of a plan may take: several times what it takes with all delays one
-// after the other. With delays a program may wait for what never comes. 0: not known.
+// longest is the limit of a run of a plan: several times its length with the sum of all delays.
+// With delays a program may wait for an event that never comes. 0: not known.
 func (x *experiment) longest(p *delays.Plan) time.Duration {
 	if p.Took == 0 {
 		return 0
@@ -167,8 +167,7 @@ func (x *experiment) voids(said string) {
 	}
 }
 
-// virtual is how many processors the program hands out itself, if that was asked with so many; 0:
-// none.
+// virtual is the number of processors that the program hands out itself; 0: none.
 func (o *Options) virtual(procs int) int {
 	if o.Virtual > 0 && procs > 0 {
 		return procs

@@ -8,13 +8,13 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// mostEvents are those of a first run of which weights are computed: more would take longer than
-// the experiment's runs.
+// mostEvents is the largest number of events of a first run for which weights are computed: more
+// would take longer than the experiment.
 const mostEvents = 5e6
 
-// weigh gives factors the weights that the first run's critical path tells: dT/dt of their own
-// work, where there is some. Where samples divided it, only an interval is known, and the factor
-// has no weight.
+// weigh gives factors the weights of the first run's critical path: dT/dt of their own work, if
+// there is some. If it was divided by samples, only an interval is known, and the factor has no
+// weight.
 func (f *found) weigh(source *trace.Trace, virtual int, factors []delays.Factor) error {
 	if f.p.Events > mostEvents {
 		return nil
