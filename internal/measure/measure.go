@@ -35,8 +35,8 @@ func Time[T ~int64](ns T) string {
 	return fmt.Sprintf("%.2f%s", x, unit)
 }
 
-// Percent returns a part of a whole; "-" if there is no whole. What is ten times a whole is no part
-// of it, and its number tells nothing.
+// Percent returns a part of a whole; "-" if there is no whole. Ten times a whole is no part of it,
+// and its number is meaningless.
 func Percent(part, whole int64) string {
 	switch {
 	case whole <= 0:
@@ -51,7 +51,7 @@ func Percent(part, whole int64) string {
 	return fmt.Sprintf("%.1f%%", percent)
 }
 
-// Change formats a change in percent, with its sign. What rounds to nothing is no decrease.
+// Change formats a change in percent, with its sign. A change that rounds to 0 is no decrease.
 func Change(percent float64) string {
 	if math.Abs(percent) < 0.05 {
 		percent = 0

@@ -24,7 +24,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// What a terminal takes for a command, or hides, is shown as Go writes it; all else stays as it is.
+// Control characters for terminals are shown as Go writes them; other text stays as it is.
 func TestVisible(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]string{

@@ -10,8 +10,8 @@ import (
 )
 
 // Find returns the one of a list of names that a text means. The text may be a name as any table
-// shows it, short or with a mark before it, or its end. A name wins that is meant more exactly than
-// others. what says of what the names are, for the error.
+// shows it, short or with a mark before it, or its end. The most exact match wins. what is the kind
+// of the names, for the error.
 func Find(text, what string, list []string) (string, error) {
 	for _, means := range manners {
 		switch found := meant(text, list, means); len(found) {
@@ -47,7 +47,7 @@ var manners = []func(text, name string) bool{
 // marks stand before names in tables that have more than procedures.
 var marks = []string{"go ", "sync ", "in ", "hold:", "loop:"}
 
-// at ends a name that has its place behind it.
+// at ends a name that is followed by its place.
 var at = regexp.MustCompile(` \([^()/]+:[0-9]+\)$`)
 
 func unmarked(text string) string {
@@ -66,7 +66,7 @@ func placed(name, text string) bool {
 	return strings.Contains(name, " in ") && !strings.Contains(unmarked(text), " in ")
 }
 
-// bare is a name without what only tells how a procedure is declared.
+// bare is a name without the parts that depend on the declaration of a procedure.
 func bare(name string) string { return declared.Replace(name) }
 
 var declared = strings.NewReplacer("(*", "", ")", "", "[...]", "")
@@ -94,15 +94,15 @@ func meant(text string, list []string, means func(text, name string) bool) (foun
 	return found
 }
 
-// Choice is what a flag chooses names by: an expression, or one name.
+// Choice selects names for a flag: an expression, or one name.
 type Choice struct {
 	text string
 	re   *regexp.Regexp // nil: the text is none
 	bad  error          // why
-	name string         // not "": this name, and what is in it
+	name string         // not "": this name, and names in it
 }
 
-// Choose returns the choice of a text. It is an expression until [Choice.In] says of which names.
+// Choose returns the choice of a text. It is an expression until [Choice.In] has the names.
 func Choose(text string) *Choice {
 	re, err := regexp.Compile(text)
 	return &Choice{text: text, re: re, bad: err}
@@ -124,7 +124,7 @@ func (c *Choice) Matches(name string) bool {
 	return c.re.MatchString(name)
 }
 
-// Known returns the choice of what has the text as another name: as has its own name by those.
+// Known returns the choice of a name that has the text as another name: as maps those to it.
 func (c *Choice) Known(as map[string]string) *Choice {
 	if name, ok := as[c.text]; ok {
 		return &Choice{text: c.text, name: name}

@@ -53,8 +53,8 @@ func Plain(symbol string) string {
 // PathOf is the import path of a symbol's package, "" if it has none.
 func PathOf(symbol string) string { return unescape(PackageOf(symbol)) }
 
-// PackageOf is the path of a symbol's package as the symbol has it: up to the first dot behind the
-// last slash that is not within brackets. Of a name it is the path only if no dot is in the path's
+// PackageOf is the path of a symbol's package as the symbol has it: up to the first dot after the
+// last slash that is not within brackets. In a name it is the path only if no dot is in the path's
 // last element: see [Paths].
 func PackageOf(symbol string) string {
 	head := symbol
@@ -69,8 +69,8 @@ func PackageOf(symbol string) string {
 	return head[:slash+dot]
 }
 
-// Paths are the import paths that have a dot in their last element. Names of what is in them do not
-// tell where the path ends.
+// Paths are the import paths that have a dot in their last element. In names of their symbols the
+// end of the path is not visible.
 type Paths map[string]bool
 
 // Add notes the path of a symbol's package.

@@ -1,5 +1,5 @@
-// Package policy tests what holds for the whole tree: who may import whom (docs/ARCHITECTURE.md),
-// what modules require, what documents promise about themselves.
+// Package policy tests rules for the whole tree: the import order (docs/ARCHITECTURE.md),
+// requirements of modules, form and language of code and documents.
 package policy
 
 import (
@@ -20,14 +20,14 @@ import (
 const root = "../.."
 
 // importOrder is the import order of the modules. "a < b" means that b may import a, and all that a
-// may import; lists are separated by commas. What is below internal is named from there. Packages
+// may import; lists are separated by commas. Packages below internal are named from there. Packages
 // of other modules stand in it where they may be imported from; the standard library may be
-// imported from everywhere. NONE is no package: what is compiled into package runtime, or into
-// programs, must stay a leaf.
+// imported from everywhere. NONE is no package: packages that are compiled into package runtime, or
+// into programs, must stay leaves.
 //
-// What reads never imports what instruments, and what instruments nothing that reads: they meet in
-// the format. An analysis imports trace and the replay, never another analysis; but for the path
-// with its weights, and corrections, which are those of runs that are computed.
+// Readers never import the instrumentation, and the instrumentation no readers: they meet in the
+// format. An analysis imports trace and the replay, never another analysis; except for the path
+// with its weights, and corrections, which need computed runs.
 const importOrder = `
 	NONE < instrument/internal/goobj, sddf/spec, ratecontrol, runtime/settings, runtime/edit, trials/progen, measure, hist, lab, extensions/qinst;
 	measure < names;
@@ -100,7 +100,7 @@ const importOrder = `
 		trials/corrections, trials/delays, trials/progen, runtime/settings, runtime/api < trials;
 `
 
-// testImports is what tests may import beyond their package's own imports and the package itself:
+// testImports are further imports of tests, besides those of their package and the package itself:
 // "a < b" says that b's tests may import a; TESTS are all packages'.
 const testImports = `
 	pgregory.net/rapid, trace/tracetest, golang.org/x/tools/txtar < TESTS;
@@ -286,7 +286,7 @@ func TestLinked(t *testing.T) {
 }
 
 // program writes a module beside this one that requires and replaces so, and a main that imports
-// packages. What is returned runs the go command there.
+// packages. The returned function runs the go command there.
 func program(t *testing.T, requires string, imports ...string) func(args ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -328,7 +328,7 @@ func requiresUs(t *testing.T) string {
 }
 
 // TestFileHalf checks that a program that imports extensions has nothing of their other
-// half, which reduces files: the linker leaves out what nobody calls.
+// half, which reduces files: the linker leaves out functions that are never called.
 func TestFileHalf(t *testing.T) {
 	t.Parallel()
 	run := program(t, requiresUs(t), api.Module+"/extensions")

@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// TestModulePath finds spellings of the module's path in code, other than imports, that would stay
-// behind if the module got another one. Where it is needed code takes it from package api; tests
-// may spell it.
+// TestModulePath finds spellings of the module's path in code, other than imports, that would
+// become wrong if the module got another one. Where it is needed code takes it from package api;
+// tests may spell it.
 func TestModulePath(t *testing.T) {
 	t.Parallel()
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))

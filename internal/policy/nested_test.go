@@ -12,9 +12,9 @@ import (
 	"qinst.dev/runtime/api"
 )
 
-// nested are the modules below the root that the go command leaves out of "./..." there, with what
-// they may require from outside of the project: nothing, if programs import them, because it would
-// change the versions in their go.mod.
+// nested are the modules below the root that the go command leaves out of "./..." there, with their
+// permitted requirements from outside of the project: none, if programs import them, because it
+// would change the versions in their go.mod.
 var nested = map[string][]string{
 	"extensions":   nil,
 	"sddf":         nil,

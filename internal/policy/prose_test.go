@@ -17,8 +17,9 @@ import (
 )
 
 // markers are turns of phrase that technical English seldom has, in the field's own texts less than
-// one in a thousand words: what as a pronoun, who for goroutines, told for reported, behind for
-// after. Where they are many a reader has to read twice. The glossary has the nouns to use instead.
+// one in a thousand words: "what" as a pronoun, "who" for goroutines, "tell" for report, "behind"
+// for after. Where they are many a reader has to read twice. The glossary has the nouns to use
+// instead.
 var markers = regexp.MustCompile(`(?m)` + strings.Join([]string{
 	`\b(?:of|for|in|by|from|to|with|than|as|and|but|is|that|all|on|at|or|not) what\b`,
 	`(?:^|[.;:] )What (?:[a-z]+ ){2}`,

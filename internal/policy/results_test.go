@@ -48,7 +48,7 @@ together, a row for each measurement. *Target* is what the measurement was to re
 shared machines move every number: ranges are the medians of several runs.
 `
 
-// The page of results is what the measurements say, and every one says how it was made.
+// The page of results is made from the measurements, and every one has its command.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(root, "results", "*.json"))

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// atRoot are the names that the root may have. What is not needed there has a place below.
+// atRoot are the names that the root may have. Other files have a place below.
 const atRoot = `.ci .git .github .gitignore .golangci.yml CHANGELOG.md CONTRIBUTING.md LICENSE NOTICE README.md SECURITY.md cmd docs examples extensions
 	go.mod go.sum go.work instrument internal ratecontrol results runtime scripts sddf testdata tools`
 

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// mostFields is how many fields a working struct has at most: more cannot be held in mind at once.
-// Structs that are written as JSON are lists of what readers asked for, and those of the observed
-// runtime are laid out by what shares a cache line.
+// mostFields is the largest number of fields of a working struct: more cannot be held in mind at
+// once. Structs that are written as JSON are lists of fields for readers, and those of the observed
+// runtime are laid out by cache lines.
 const mostFields = 15
 
 // large are the structs with more fields, and how many they have. The numbers may only fall.

@@ -38,7 +38,7 @@ var (
 	read  = regexp.MustCompile(`.*events read.*`)
 )
 
-// emulate compares what a program prints with what amd64 does.
+// emulate compares a program's output with that on amd64.
 func emulate(e *bench.Env, module string, words []string) error {
 	name, args := words[0], words[1:]
 	plain, probed := e.Scratch+"/"+name+".plain", e.Scratch+"/"+name

@@ -30,8 +30,8 @@ func goTest(dir, pattern, timeout string, env []string, args ...string) error {
 		Args: args, Env: env})
 }
 
-// hostile flips single bits of real traces, each of which has to be told of, and runs every command
-// on mutated ones, none of which may panic or take long: the same ones every time, but for
+// hostile flips single bits of real traces, each of which must be reported, and runs every command
+// on mutated ones, which must neither panic nor take long: the same ones every time, but for
 // QINST_SEED.
 func hostile(e *bench.Env, args []string) error {
 	n, err := number(e, "FLIPS", 10_000, args)
@@ -44,8 +44,8 @@ func hostile(e *bench.Env, args []string) error {
 		[]string{fmt.Sprint("QINST_FLIPS=", each), fmt.Sprint("QINST_MUTATIONS=", each)})
 }
 
-// kill kills a traced program at random times, and compares what is found with what the program
-// counted.
+// kill kills a traced program at random times, and compares the recovered trace with the program's
+// own counts.
 func kill(e *bench.Env, args []string) error {
 	n, err := number(e, "KILLS", 1000, args)
 	if err != nil {
@@ -55,7 +55,7 @@ func kill(e *bench.Env, args []string) error {
 }
 
 // storm counts calls in line while goroutines are stopped asynchronously as often as can be. Each
-// site makes so many calls in each of three goroutines.
+// site makes this number of calls in each of three goroutines.
 func storm(e *bench.Env, args []string) error {
 	n, err := number(e, "CALLS", 250_000_000, args)
 	if err != nil {

@@ -1,8 +1,8 @@
 //go:build linux
 
-// Command trials runs qinst on real programs and compares what it does, says and costs with what is
-// known from elsewhere: from the same program without probes, from other tools, from the system.
-// Each trial takes minutes or hours.
+// Command trials runs qinst on real programs and compares its effects, statements and costs with
+// other evidence: the same program without probes, other tools, the system. Each trial takes
+// minutes or hours.
 //
 //	go run ./internal/trials               lists them
 //	go run ./internal/trials NAME -h       says which flags one has
@@ -138,7 +138,7 @@ func list(w io.Writer) {
 	}
 }
 
-// unknown says that there is no such trial, and what there is.
+// unknown is the error for a name that no trial has.
 func unknown(name string) string {
 	var names []string
 	for _, t := range trials {

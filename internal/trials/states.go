@@ -13,8 +13,8 @@ import (
 	"qinst.dev/internal/trials/bench"
 )
 
-// states measures what recorded scheduling events cost: testdata/programs/states, plain and with
-// probes by turns, medians of five runs of each. GOMAXPROCS is used as it is set.
+// states measures the cost of recorded scheduling events: testdata/programs/states, plain and with
+// probes alternately, medians of five runs of each. GOMAXPROCS is used as it is set.
 func states(e *bench.Env, args []string) error {
 	if err := e.Parse(e.ToolFlags(""), args); err != nil {
 		return err
@@ -23,7 +23,7 @@ func states(e *bench.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	ns := map[string]map[string][]float64{} // by what the program did, and how it was built
+	ns := map[string]map[string][]float64{} // by the program's activity, and the build
 	err = e.Turns(5, []lab.Case{
 		{Name: "plain", Job: lab.Job{Program: plain, Plain: true, Collect: true}},
 		{Name: "instrumented", Job: lab.Job{Program: probed, Settings: "budget=off", Collect: true}},

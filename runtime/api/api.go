@@ -10,8 +10,8 @@ package api
 
 import "embed"
 
-// Module is the path of this module. It stands here alone, beside go.mod, imports, tests and
-// documents.
+// Module is the path of this module. Apart from go.mod, imports, tests and documents it is only
+// here.
 const Module = "qinst.dev"
 
 // Files has a folder for each package: its live.go.

@@ -26,8 +26,8 @@ func checked(t *testing.T, name string) (*ast.File, *types.Scope) {
 	return f, pkg.Scope()
 }
 
-// TestSignatures checks that what stands in place of inert.go declares what that does,
-// with the same types, and has the same version everywhere.
+// TestSignatures checks that the replacement of inert.go has the same declarations, with the same
+// types, and the same version everywhere.
 func TestSignatures(t *testing.T) {
 	t.Parallel()
 	version, functions := "", 0

@@ -33,7 +33,7 @@ type doubled struct {
 // New returns a buffer for text, which must not change while it is used.
 func New(text []byte) *Buffer { return &Buffer{old: text} }
 
-// Own makes owner the owner of what is queued from here on.
+// Own makes owner the owner of all edits that are queued next.
 func (b *Buffer) Own(owner int) { b.owner = owner }
 
 // Insert puts s before the byte at off. Insertions at one offset appear in the
@@ -48,10 +48,10 @@ func (b *Buffer) Replace(start, end int, s string) {
 	b.edits = append(b.edits, change{start, end, s, b.owner})
 }
 
-// Double makes the bytes [start, end) stand twice: open, the bytes with all edits, between, and
-// the bytes without what the owners queued that are named, parts that stand twice among it. What
-// belongs to others is in both copies. Insertions at both ends belong to the copies. Parts may lie
-// within each other, but must not overlap otherwise.
+// Double makes the bytes [start, end) stand twice: open, the bytes with all edits, between, and the
+// bytes without the edits of the named owners, among them parts that stand twice. Edits of others
+// are in both copies. Insertions at both ends belong to the copies. Parts may lie within each
+// other, but must not overlap otherwise.
 func (b *Buffer) Double(start, end int, open, between string, without ...int) {
 	b.copies = append(b.copies, doubled{start, end, open, between, b.owner, without})
 }

@@ -67,7 +67,7 @@ func TestDoubleWithout(t *testing.T) {
 	}
 }
 
-// TestDoubleNested: a part without a byte, parts beside each other, and three levels.
+// TestDoubleNested: a part without a byte, adjacent parts, and three levels.
 func TestDoubleNested(t *testing.T) {
 	t.Parallel()
 	b := New([]byte("abcdef"))

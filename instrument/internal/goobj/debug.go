@@ -17,13 +17,13 @@ const (
 
 const blockFiles = 2 // names of files, in the order of their numbers in line tables
 
-// Debug is what debuggers are told of a package that is not as it was compiled.
+// Debug are changes of a package's data for debuggers.
 type Debug struct {
 	// Results that the source calls Result and a number are called ~r and a number, as the compiler
 	// calls those without a name. If it does not have two bytes they keep their names.
 	Result string
 
-	// Functions whose names begin so, behind the package's, have names of the runtime's: debuggers
+	// Functions with this prefix after the package's name get names of the runtime's: debuggers
 	// do not stop in these. With the package's it has as many bytes as fakeRuntime.
 	Helper string
 
@@ -36,8 +36,8 @@ const (
 	fakeRuntime = "runtime._" // what follows the point must not be a capital letter
 )
 
-// Tell changes what debuggers are told. All bytes stay where they are: what gets shorter is filled
-// up, and what does not fit is left as it is.
+// Tell changes the data for debuggers. All bytes stay where they are: shorter data are padded, and
+// data that do not fit are left unchanged.
 func (o *Object) Tell(d Debug) error {
 	result := regexp.MustCompile(regexp.QuoteMeta(d.Result) + `\d+\x00\x01`) // the last byte says that it is a result
 	helper := regexp.MustCompile(`^[^\x00]*\.` + regexp.QuoteMeta(d.Helper))
@@ -101,7 +101,7 @@ type row struct {
 }
 
 // userLines returns the program of a function's line table without the lines of drop, as long as it
-// was. What they are about then belongs to the line before it. If there is nothing to change, the
+// was. Their instructions then belong to the line before. If there is nothing to change, the
 // program is not understood or would be longer, it returns nil.
 func userLines(program []byte, drop map[uint64][]int) []byte {
 	dropped := func(r row) bool {
@@ -142,7 +142,7 @@ func userLines(program []byte, drop map[uint64][]int) []byte {
 	return append(text, lineEnd...)
 }
 
-// lineRows runs a program up to its end, which is rest bytes behind the last row.
+// lineRows runs a program up to its end, which is rest bytes after the last row.
 func lineRows(program []byte) (rows []row, rest uint64, ok bool) {
 	r := row{line: 1, file: 1, stmt: true}
 	var last uint64
@@ -196,7 +196,7 @@ func lineRows(program []byte) (rows []row, rest uint64, ok bool) {
 	return rows, r.pc - last, len(rows) > 0
 }
 
-// appendRow appends the instructions that make a row behind another one.
+// appendRow appends the instructions that make a row after another one.
 func appendRow(b []byte, was, r row) []byte {
 	if r.file != was.file {
 		b = binary.AppendUvarint(append(b, lineFile), r.file)

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// TestTell: what debuggers read of an object is what they are to be told, and all else is as it
-// was.
+// TestTell: debuggers read the changed data of an object, and all other data are unchanged.
 func TestTell(t *testing.T) {
 	t.Parallel()
 	_, compile, dir := compiled(t)

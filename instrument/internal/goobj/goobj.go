@@ -1,8 +1,9 @@
 // Package goobj changes compiled packages: it removes an import, and gives functions other names.
 //
-// The linker loads the packages that an object file names in its list of imports, and compares
-// what the importing package was compiled against with what it finds. An object that was compiled
-// against a stand-in for a package would be refused, although all of its references are by name.
+// The linker loads the packages that an object file names in its list of imports, and compares the
+// packages that the importing one was compiled against with those that it finds. An object that was
+// compiled against a stand-in for a package would be refused, although all of its references are by
+// name.
 //
 // See cmd/internal/goobj/objfile.go for the format.
 package goobj
@@ -22,7 +23,7 @@ const (
 	objectMember = "_go_.o"
 
 	objectMagic = "\x00go120ld"
-	offsetsAt   = len(objectMagic) + 8 + 4 // behind the fingerprint and the flags
+	offsetsAt   = len(objectMagic) + 8 + 4 // after the fingerprint and the flags
 	blocks      = 19
 	importSize  = 16 // of the list: length and offset of the path, 32 bits each, and a fingerprint
 )
@@ -84,8 +85,8 @@ func member(archive []byte, name string) ([]byte, error) {
 	return nil, fmt.Errorf("found no member %s", name)
 }
 
-// drop moves the package's entry to the front of the list of imports, and lets the list begin
-// behind it. So nothing else moves, and nothing refers to entries by number.
+// drop moves the package's entry to the front of the list of imports, and lets the list begin after
+// it. So nothing else moves, and nothing refers to entries by number.
 func drop(object []byte, path string) error {
 	word := func(at uint64) uint64 { return uint64(binary.LittleEndian.Uint32(object[at:])) }
 	size := uint64(len(object))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// compiled is a package that imports three others, of which the program gets a different second.
+// compiled is a package that imports three others; the program gets a different second one.
 func compiled(t *testing.T) (archive []byte, compile func(out string, args ...string), dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -48,7 +48,7 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// TestDropImport drops each import of an object and looks at what is left.
+// TestDropImport drops each import of an object and checks the rest.
 func TestDropImport(t *testing.T) {
 	t.Parallel()
 	before, _, _ := compiled(t)

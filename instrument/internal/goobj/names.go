@@ -150,8 +150,7 @@ func (o *Object) data(i uint64) ([]byte, error) {
 // changed.
 //
 // Two functions may have one name afterwards. The linker reads symbols that are referred to by
-// index into a list, whatever their names are; what is looked for by a name is the last that has
-// it.
+// index into a list, whatever their names are; a search by name finds the last that has it.
 func (o *Object) Rename(names map[string]string) error {
 	renamed, kept, err := o.uses(names)
 	if err != nil {
@@ -185,7 +184,7 @@ func (o *Object) Rename(names map[string]string) error {
 	return nil
 }
 
-// uses returns where the names of functions to rename are told, and where other names are that
+// uses returns where the names of functions to rename are stored, and where other names are that
 // may lie at the same bytes.
 func (o *Object) uses(names map[string]string) (renamed, kept []uint64, err error) {
 	note := func(from, to, size, first uint64, mine func(at uint64, name string) bool) {

@@ -48,8 +48,7 @@ type everything struct {
 
 var all = sddf.Define[everything]("everything")
 
-// What a struct says of itself is what the descriptor says, and what is written
-// comes back.
+// A struct's descriptor matches its declaration, and written values can be read.
 func TestDefine(t *testing.T) {
 	t.Parallel()
 	rec := all.Record()
@@ -117,7 +116,7 @@ func TestDefine(t *testing.T) {
 	})
 }
 
-// What cannot be a record is an error when it is defined, in words.
+// A type that cannot be a record is an error when it is defined, in words.
 func TestDefineRejects(t *testing.T) {
 	t.Parallel()
 	for want, define := range map[string]func(){
@@ -154,7 +153,7 @@ func TestDefineRejects(t *testing.T) {
 	}
 }
 
-// A dynamic record's values are checked, whoever observes.
+// A dynamic record's values are checked, observed or not.
 func TestDescriptor(t *testing.T) {
 	t.Parallel()
 	d, err := sddf.NewDescriptor("d", spec.Field{Name: "n", Type: spec.U8}, spec.Field{Name: "list", Type: "[]f64"})

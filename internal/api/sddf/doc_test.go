@@ -77,7 +77,7 @@ func theExample() example {
 	}}}}
 }
 
-// exampleText is the worked example: each packet's bytes beside their meaning.
+// exampleText is the worked example: each packet's bytes with their meaning.
 func exampleText() string {
 	data := theExample().write()
 	r, err := sddf.NewReader(bytes.NewReader(data), int64(len(data)))
@@ -161,7 +161,7 @@ func layoutText(l *spec.Layout) string {
 	return b.String()
 }
 
-// The document's hex example decodes to what its right column says.
+// The document's hex example decodes to its right column.
 func TestDocumentExample(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile(docFile)

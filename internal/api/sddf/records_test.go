@@ -12,8 +12,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// carrying is a file with a record, a block of events that carries two more, of which
-// the second is damaged if so wished, and another record.
+// carrying is a file with a record, a block of events that carries two more, the second one damaged
+// if damage is set, and another record.
 func carrying(t testing.TB, damaged bool) []byte {
 	miss := spec.Record{Tag: 300, Name: "miss", Fields: []spec.Field{{Name: "key", Type: spec.Str},
 		{Name: "n", Type: spec.U32}}}
@@ -86,7 +86,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// Who has enough stops, in a block too.
+// A reader may stop at any record, in a block too.
 func TestRecordsStop(t *testing.T) {
 	t.Parallel()
 	data := carrying(t, false)

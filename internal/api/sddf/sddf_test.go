@@ -216,12 +216,12 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// What a later writer appends is passed over.
+// Fields of later writers are skipped.
 func TestForwardCompatible(t *testing.T) {
 	t.Parallel()
 	good := theExample().write()
 	more := sealed(t, "\x95\x03\x07\x64\xc4\x00\xc0") + // one more value than fields
-		sealed(t, "\x96\x03\x07\x64\xc4\x00\xc0\xc4\x03abc") + // two more, of which one has a checksum of its own
+		sealed(t, "\x96\x03\x07\x64\xc4\x00\xc0\xc4\x03abc") + // two more, one with a checksum of its own
 		sealed(t, "\x94\x03\xcd\x03\xe8\x81\xa1k\x91\x01\xa1v") // a record without descriptor
 	ps, err := read(t, append(good, more...))
 	if err != nil || len(ps) != 7 {

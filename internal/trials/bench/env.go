@@ -1,5 +1,6 @@
-// Package bench is what trials share: a scratch folder, the qinst command, programs built with
-// probes and without, runs by turns, tables, and the files under results that keep them.
+// Package bench has the parts that trials share: a scratch folder, the qinst command, programs
+// built with probes and without, interleaved runs, tables, and the files under results that keep
+// them.
 package bench
 
 import (
@@ -18,7 +19,7 @@ import (
 	"qinst.dev/internal/lab"
 )
 
-// Env is what a trial runs in.
+// Env is the environment of a trial.
 type Env struct {
 	Ctx       context.Context // ends by a signal
 	Name, Doc string          // of the trial

@@ -24,7 +24,7 @@ func (t Table) Print() {
 	for _, row := range slices.Concat([][]string{t.Columns}, t.Rows) {
 		fmt.Fprintln(w, strings.Join(row, "\t")+"\t")
 	}
-	_ = w.Flush() // what it prints to has nobody to tell of errors
+	_ = w.Flush() // errors of the standard output cannot be reported
 	fmt.Println()
 }
 
@@ -34,8 +34,8 @@ func (t *Table) Add(row []string) {
 	fmt.Fprintln(os.Stderr, strings.Join(row, " | "))
 }
 
-// File is a file of results, from which docs/RESULTS.md is made. What a trial does not measure
-// stays as it is.
+// File is a file of results, from which docs/RESULTS.md is made. Rows that a trial does not measure
+// stay as they are.
 type File struct {
 	Title        string          `json:"title"`
 	Machine      string          `json:"machine"`

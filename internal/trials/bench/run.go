@@ -57,7 +57,7 @@ func (e *Env) Turns(rounds int, cases []lab.Case, each func(lab.Result) error) e
 	return (&lab.Runner{}).Run(e.Ctx, lab.Plan{Rounds: rounds, Cases: cases}, each)
 }
 
-// Seen is what a run shows.
+// Seen is the observed result of a run.
 type Seen struct {
 	Out, Err string
 	Status   int
