@@ -17,9 +17,9 @@ import (
 	"qinst.dev/instrument/toolexec"
 )
 
-// BenchmarkPass compares the processor time of the pass over net/http and all that
-// it imports with that of their compilation. What the compiler says about inlining
-// is asked for beforehand; that is "told", as a share of the compilation too.
+// BenchmarkPass compares the processor time of the pass over net/http and all that it imports with
+// that of their compilation. The compiler's report on inlining is made beforehand; that is "told",
+// as a share of the compilation too.
 func BenchmarkPass(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(toolexec.GCPercent))
 	w := listWorld(b, []string{"net/http"})

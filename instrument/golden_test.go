@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write what came out into the golden file")
 
-// Every form that a probe takes in the text. What is not probed keeps its line,
-// and what is in front of a probe its column.
+// Every form that a probe takes in the text. Code without a probe keeps its line, and code in front
+// of one its column.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	const golden = "testdata/forms.txtar"

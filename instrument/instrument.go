@@ -91,7 +91,7 @@ const (
 	AddedName = "qinst_points.go"
 )
 
-// Names are the names in it, and in what is rewritten.
+// Names are the names in it, and in the rewritten files.
 func (p *Package) Names() rewrite.Names { return rewrite.NewNames(p.texts) }
 
 // Rewrite returns the files that put set's points into the package; none if it

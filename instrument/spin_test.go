@@ -76,9 +76,9 @@ func receives(c <-chan int) {
 }
 `
 
-// A loop that reads a flag again spins if it does nothing besides but pause. A function
-// without a body is a pause by its name, numbers as arguments, and no result: whatever
-// else is given or returned may be work. One whose body nobody looked at is none.
+// A loop that reads a flag again spins if it does nothing besides but pause. A function without a
+// body is a pause by its name, numbers as arguments, and no result: with other arguments or results
+// it may work. One whose body was not analyzed is none.
 func TestSpin(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "p.go")

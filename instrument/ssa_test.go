@@ -27,9 +27,9 @@ func g(v any) int {
 }
 `
 
-// Where the SSA builder panics that is told once, and it is the reason why loops and
-// procedures of an unknown size are left out. The builder is made to panic by taking the
-// variables of type switches from it, which nobody else needs.
+// A panic of the SSA builder is reported once, and is the reason why loops and procedures of an
+// unknown size are left out. The builder is made to panic by removing the variables of type
+// switches, which nothing else needs.
 func TestSSAPanics(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "p.go")

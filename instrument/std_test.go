@@ -229,16 +229,16 @@ func functions(t *testing.T, archive []byte) map[string]bool {
 }
 
 // inlines and allocates are lines of the compiler that must be the same with
-// probes: what it inlines, and what it puts on the heap.
+// probes: inlined functions and heap allocations.
 var (
 	inlines   = regexp.MustCompile(`(?m)^\S+?/([^/\s]+\.go:\d+)(?::\d+)?: can inline (.+?)(?: with cost|$)`)
 	allocates = regexp.MustCompile(`(?m)^\S+?/([^/\s]+\.go:\d+)(?::\d+)?: (?:moved to heap: (\w+)|.* escapes to heap)$`)
 )
 
-// numbers of literals depend on what stands twice, and on what else is inlined.
+// numbers of literals depend on duplicated text, and on other inlining.
 var numbers = regexp.MustCompile(`(\.(func)?|-range)\d+`)
 
-// wrapper is what go and defer statements become; they are numbered together.
+// wrapper are the functions that go and defer statements become; they are numbered together.
 var wrapper = regexp.MustCompile(`(deferwrap|gowrap)\d+`)
 
 // hugeFile has a function of nearly 5000 nodes. Beyond that the compiler inlines less
@@ -248,11 +248,11 @@ const (
 	hugeFunc = "(*Checker).builtin."
 )
 
-// checkSame compares what the compiler says of a package without probes and with.
-// It must inline the same functions, but for those that are probed and for what go
-// and defer statements become, and put the same on the heap. Of what stands twice, or is
-// inlined there, it says so once or twice, and as often again for each function or loop that stands
-// twice around it; what is inlined may stand in the deepest of them.
+// checkSame compares the compiler's reports on a package without probes and with. It must inline
+// the same functions, except for probed ones and those of go and defer statements, and put the same
+// values on the heap. Duplicated text, or text inlined there, is reported once or twice, and as
+// often again for each function or loop around it that is duplicated; inlined text may be in the
+// deepest of them.
 func checkSame(t *testing.T, p *instrument.Package, set *points.Set, plain, probed []byte) {
 	probes := map[string]bool{}
 	for _, fn := range set.Funcs {
@@ -307,7 +307,7 @@ func checkSame(t *testing.T, p *instrument.Package, set *points.Set, plain, prob
 		}
 	}
 	for line := range linesOf(p, set, true, func(fn *points.Func) bool { return fn.OneBody != 0 && isLiteral(fn) }) {
-		delete(twice, line) // probes move what is behind them to other columns
+		delete(twice, line) // probes move the code after them to other columns
 	}
 	checkPlainBodies(t, twice, plain, probed)
 }
@@ -317,7 +317,7 @@ func isLiteral(fn *points.Func) bool {
 	return literal
 }
 
-// decisions are what the compiler inlines, and what it puts on the heap, with columns.
+// decisions are inlined functions and heap allocations, with columns.
 var decisions = regexp.MustCompile(`(?m)^\S+?/([^/\s]+\.go:\d+)(:\d+: (?:inlining call to .*|moved to heap: \w+|.* escapes to heap))$`)
 
 // temporary is the number of a variable of the compiler's own, or of a literal: they are numbered
@@ -426,7 +426,7 @@ func (w *worldList) compile(t *testing.T, src *instrument.Source, files []string
 	return slim(out), archive
 }
 
-// slim leaves out what nobody reads of the compiler's long reports.
+// slim leaves out the unused parts of the compiler's long reports.
 func slim(said []byte) []byte {
 	var kept []byte
 	for line := range bytes.Lines(said) {
@@ -463,7 +463,7 @@ func checkNames(t *testing.T, set *points.Set, out []byte) {
 	}
 }
 
-// inlinings are the names of what the compiler inlines somewhere.
+// inlinings are the names of functions that the compiler inlines somewhere.
 var inlinings = regexp.MustCompile(`(?m): inlining call to (\S+)$`)
 
 // checkCoverage demands that 99 of 100 functions that are not inlined are probed,

@@ -20,8 +20,8 @@ type Limit struct {
 	Delays bool    // hits take longer, by
 	Delay  float64 // so many ns
 
-	// Of a barrier: behind one of the tool's own for so many, each of them holds a lock of the
-	// tool's for so many ns more.
+	// Of a barrier: the participants of one of the tool's own, after which each of them holds a
+	// lock of the tool's for some ns more.
 	Participants int
 	Behind       float64
 }
@@ -174,9 +174,9 @@ func sink(a []float64, i int) {
 }
 
 // Matches reports whether a name matches a pattern, in which * stands for any characters. As
-// reports leave out the folders of a package's path, a pattern may be about what follows any slash
-// of the name. What a linker symbol has as %xx, a dot in a package's path for example, matches the
-// character itself, as reports show it.
+// reports leave out the folders of a package's path, a pattern may match the part after any slash
+// of the name. A character that a linker symbol has as %xx, a dot in a package's path for example,
+// matches the character itself, as reports show it.
 func Matches(pattern, s string) bool {
 	for i := 0; i <= len(s); i++ {
 		if (i == 0 || s[i-1] == '/') && fits(pattern, s[i:]) {

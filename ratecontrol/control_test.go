@@ -45,7 +45,7 @@ func newSim(l ratecontrol.Limit) *sim {
 	return s
 }
 
-// step is a window with so many hits: of those beyond its room none is traced.
+// step is a window with n hits: of those beyond its room none is traced.
 func (s *sim) step(hits float64) (events float64) {
 	if s.traced {
 		events = min(hits, s.room)
@@ -88,7 +88,7 @@ func TestHysteresis(t *testing.T) {
 	}
 }
 
-// A burst is cut off in its first window and over in the one behind it.
+// A burst is cut off in its first window and over in the next one.
 func TestBurst(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []float64{1e3, 1e4, 1e6} {
@@ -154,7 +154,7 @@ type program struct {
 const countCost = 1.2 // ns
 
 // run simulates a program that uses two processors and returns the tool's share over
-// all, and the largest over any second behind the first.
+// all, and the largest over any second after the first.
 func (p *program) run(target float64, seconds int, seed uint64) (share, worst float64, changes int) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	b := ratecontrol.Budget{Target: target}
@@ -257,8 +257,8 @@ func programs() []program {
 	return []program{hot, many, waves, together, heavy, turns}
 }
 
-// The budget is kept: over all within a fifth, and over any second behind the first
-// within a point of a hundred, above what counting costs.
+// The budget is kept: over all within a fifth, and over any second after the first within a point
+// of a hundred, above the cost of counting.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	for _, p := range programs() {

@@ -58,7 +58,7 @@ func (v Variant) Packages() []string {
 func (v Variant) Imports() []string {
 	v.Wrapper = nil
 	v.Flags = append(slices.Clone(v.Flags), "-e", "-deps", "-test", `-f={{join .Imports "\n"}}`)
-	out, _ := exec.Command("go", v.command("list")...).Output() // it may fail for what is wrong in the packages
+	out, _ := exec.Command("go", v.command("list")...).Output() // it may fail because of errors in the packages
 	return strings.Fields(string(out))
 }
 

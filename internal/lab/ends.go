@@ -11,17 +11,17 @@ import (
 // grace is how long an operation may take to return by itself once a signal has ended its context.
 const grace = 300 * time.Millisecond
 
-// ends is what the end of this process by a signal has to do with.
+// ends is the state for the end of this process by a signal.
 var ends struct {
 	sync.Mutex
 	once      sync.Once
 	temporary map[Temporary]bool
 	attached  int       // programs that signals are left to
-	until     time.Time // programs that were asked to end may take so long
+	until     time.Time // time limit of programs that were asked to end
 }
 
 // EndBySignals makes the first interrupt, or request to terminate, end this process by exit, also
-// while it reads a long trace and looks at no context. What is temporary is removed before. An
+// while it reads a long trace and checks no context. Temporary files are removed before. An
 // operation that returns by itself has the time for it, and for the programs that it has started:
 // contexts of [Signals] end by the same signal. While a program runs that signals are left to, it
 // decides. The second signal ends the process at once.
@@ -42,7 +42,7 @@ func endBySignals(exit func(status int)) {
 			wait = time.Until(ends.until)
 			ends.Unlock()
 		}
-		ends.Lock() // nothing temporary is made from now on
+		ends.Lock() // no temporary file is made after this
 		for t := range ends.temporary {
 			_ = os.RemoveAll(string(t))
 		}
@@ -100,7 +100,7 @@ func (t Temporary) Keep() {
 	delete(ends.temporary, t)
 }
 
-// Remove removes it, if that is possible: nobody can do more about it.
+// Remove removes it, if that is possible; errors cannot be handled here.
 func (t Temporary) Remove() {
 	t.Keep()
 	_ = os.RemoveAll(string(t))

@@ -25,7 +25,7 @@ type Job struct {
 	Settings string // of the recorder, as in QINST, without the file
 
 	Collect bool          // its output is kept in the result, and not passed on
-	Limit   time.Duration // it may take no longer; 0: as long as it likes
+	Limit   time.Duration // its time limit; 0: none
 
 	// Load, if there is one, is done while the program runs, which is then asked to end. How it
 	// does that is no error.
@@ -88,8 +88,8 @@ func (r *Runner) do(ctx context.Context, j Job, trace string, p *progress) (res 
 	return res, err
 }
 
-// Input is what a run of an experiment reads: the standard input from its start, if it is a file. A
-// pipe can be read only once, and a terminal is the user's.
+// Input is the input of a run of an experiment: the standard input from its start, if it is a file.
+// A pipe can be read only once, and a terminal is the user's.
 func (r *Runner) Input() (io.Reader, error) {
 	f, ok := r.Stdin.(*os.File)
 	if !ok {

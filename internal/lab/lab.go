@@ -38,7 +38,8 @@ type Stopped struct{ Signal syscall.Signal }
 
 func (s Stopped) Error() string { return s.Signal.String() }
 
-// EndedBy returns the signal behind an error: one that ended a program, or that stopped this one.
+// EndedBy returns the signal that caused an error: one that ended a program, or that stopped this
+// one.
 func EndedBy(err error) (signal syscall.Signal, ok bool) {
 	var stopped Stopped
 	if errors.As(err, &stopped) {

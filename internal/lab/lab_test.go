@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program does what its arguments say, one behind the other, and returns its exit status.
+// program follows its arguments, in order, and returns its exit status.
 func program(args []string) int {
 	for _, arg := range args {
 		what, value, _ := strings.Cut(arg, "=")
@@ -71,7 +71,7 @@ func program(args []string) int {
 			time.Sleep(time.Hour)
 		case "deaf":
 			signal.Ignore(os.Interrupt)
-		case "listen": // until somebody asks for the end
+		case "listen": // until a request for the end
 			end := make(chan os.Signal, 1)
 			signal.Notify(end, syscall.SIGTERM)
 			os.WriteFile(value, nil, 0o666)
@@ -96,7 +96,7 @@ func without(j lab.Job) lab.Job { j.NoTrace = true; return j }
 
 func with(settings string, j lab.Job) lab.Job { j.Settings, j.Collect = settings, true; return j }
 
-// Cases run by turns, each with its own settings, and their traces last as long as was asked for.
+// Cases run alternately, each with its own settings, and their traces last for the requested time.
 func TestRounds(t *testing.T) {
 	t.Parallel()
 	kept := t.TempDir()
@@ -159,7 +159,7 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// What goes wrong stops the plan, with an error that says in which run, and what.
+// An error stops the plan, and names the run.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	ok := lab.Case{Name: "ok", Job: job("trace")}
@@ -239,7 +239,7 @@ func await(t *testing.T, file string) string {
 	return ""
 }
 
-// What is stopped leaves neither a process nor a scratch file, and touches no other process. This
+// A stopped plan leaves neither a process nor a scratch file, and touches no other process. This
 // holds for programs that do not hear, too.
 func TestStop(t *testing.T) {
 	for _, args := range [][]string{{}, {"deaf"}} {
@@ -404,7 +404,7 @@ func TestInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pipe.Close()
-	defer write.Close() // nobody would see its end
+	defer write.Close() // its end would not be seen
 	for _, c := range []struct {
 		in   io.Reader
 		want string
@@ -435,8 +435,8 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// Progress is a line for each run where nobody overwrites them, and none of it is on the standard
-// output, which is the programs' own.
+// Progress is a line for each run where lines are not overwritten, and none of it is on the
+// standard output, which is the programs' own.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	var out, talk strings.Builder

@@ -64,7 +64,7 @@ func (r *Runner) Run(ctx context.Context, plan Plan, each func(Result) error) er
 	return nil
 }
 
-// Once runs one job, whose trace is gone behind each, and says so by a name.
+// Once runs one job, whose trace is removed afterwards, under a name.
 func (r *Runner) Once(ctx context.Context, name string, j Job, each func(Result) error) error {
 	temporary, err := MkdirTemp("", "qinst-lab-")
 	if err != nil {

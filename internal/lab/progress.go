@@ -66,8 +66,7 @@ func say(w io.Writer, format string, args ...any) {
 	}
 }
 
-// Terminal reports whether people read along: w is a device for characters, and not the one that
-// nobody reads.
+// Terminal reports whether w is a terminal: a device for characters, and not the null device.
 func Terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -24,8 +24,8 @@ func (c *Clusters) Add(d Clusters) {
 		c.Products+d.Products
 }
 
-// leastClusters is the number of clusters below which there is no interval: what is in every third
-// cluster only, and large, would often be in none of them, and nothing would tell.
+// leastClusters is the number of clusters below which there is no interval: a large value in every
+// third cluster would often be in none of them, without any sign of it.
 const leastClusters = 10
 
 // leastEffective is the effective number of clusters below which there is no interval: its upper
@@ -36,7 +36,7 @@ const leastEffective = 4
 // but skewed data needs more (ADR 32).
 const oneSided = 0.99
 
-// Effective is the number of clusters of equal size that would tell as much: where few clusters
+// Effective is the number of clusters of equal size with the same information: where few clusters
 // have most of the units, or of the hits, it is about that few.
 func (c *Clusters) Effective() float64 {
 	if c.Units <= 0 || c.Hits <= 0 {
@@ -45,9 +45,8 @@ func (c *Clusters) Effective() float64 {
 	return min(c.N, c.Units*c.Units/c.UnitSquares, c.Hits*c.Hits/c.HitSquares)
 }
 
-// Others estimates the hits of so many units that are not in the sample, with an interval that
-// holds in at least 95 of 100 cases. There is none, and ok is false, if too few clusters tell of
-// them.
+// Others estimates the hits of n units that are not in the sample, with an interval that
+// holds in at least 95 of 100 cases. There is none, and ok is false, if there are too few clusters.
 //
 // It is a ratio estimate with the variance of a prediction, since those units differ by chance,
 // too. The divisor of the variance is the one of leave-one-out estimates, because large clusters

@@ -10,7 +10,7 @@ import (
 	"qinst.dev/internal/stats"
 )
 
-// stretch is a time as long as a burst: so many activations, and hits in them.
+// stretch is a time as long as a burst: activations, and hits in them.
 type stretch struct{ units, hits float64 }
 
 // programs make the stretches of a run. In all of them the number of activations varies.
@@ -127,8 +127,8 @@ func sampled(r *rand.Rand, run []stretch, bursts int) (c stats.Clusters, rest st
 	return c, rest
 }
 
-// The intervals hold in at least 95 of 100 runs: the test fails if so many that do not would be
-// found by fewer than 1 in 100 tests of a method for which that is true.
+// The intervals hold in at least 95 of 100 runs: the test fails if that number of misses has a
+// probability below 1 % for a method for which that is true.
 func TestCoverage(t *testing.T) {
 	t.Parallel()
 	const runs = 1000

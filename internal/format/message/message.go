@@ -32,8 +32,8 @@ type Pair struct{ Key, Value any }
 // maxDepth bounds how deep values are nested, because a file may nest as deep as it is long.
 const maxDepth = 64
 
-// Of replaces the packet's values that are messages by what they say. What cannot be decoded stays
-// as it is: bytes.
+// Of replaces the packet's values that are messages by their decoded form. A value that cannot be
+// decoded stays as bytes.
 func Of(p *sddf.Packet) []any {
 	if p.Record == nil {
 		return p.Values

@@ -49,8 +49,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// What is no message, or no whole one, is an error: a length does not make room for more than there
-// are bytes, nor a nested value a deep stack.
+// A value that is no message, or no whole one, is an error: a length does not make room for more
+// than there are bytes, nor a nested value a deep stack.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	whole := encoded(t, map[string]any{"k": []int{1, 2, 3}})

@@ -63,7 +63,7 @@ type Builder struct {
 	texts   []string
 	stacks  []stack
 	samples *sampling // nil if there are none
-	system  *thread   // has what the operating system tells; nil: nothing
+	system  *thread   // has the operating system's records; nil: there are none
 	bursts  uint64
 	out     bytes.Buffer // unless NewTo
 	w       *sddf.Writer
@@ -161,7 +161,7 @@ func (b *Builder) Proc(name string) uint32 {
 	return i
 }
 
-// Loop returns the index of a loop; spins tells whether the loop only waits.
+// Loop returns the index of a loop; spins is set if the loop only waits.
 func (b *Builder) Loop(name string, spins bool) uint32 {
 	i := b.Proc(name)
 	b.points[i].kind = spec.PointLoop
@@ -294,7 +294,7 @@ func (b *Builder) Object(name, op string) uint32 {
 	return i
 }
 
-// Calls adds a call point in a procedure, which was reached so many times, and returns its index.
+// Calls adds a call point in a procedure, with its hits, and returns its index.
 func (b *Builder) Calls(caller uint32, callee string, hits uint64) uint32 {
 	i := uint32(len(b.points))
 	b.points = append(b.points, point{name: callee, kind: spec.PointCall, hits: hits})
@@ -353,7 +353,7 @@ func (b *Builder) Wait(g G, reason string, address, stack uint64) {
 	b.leave(g)
 }
 
-// Given writes what the operating system has given a thread, and what the process used, up to now.
+// Given writes the processor time of a thread, and that of the process, up to now.
 func (b *Builder) Given(thread uint32, run, wait, collector int64) {
 	b.must(b.w.Data(spec.TagOSCPU, thread, thread, b.ticks(), uint64(run), uint64(wait)))
 	b.Used(run, collector)
@@ -381,12 +381,12 @@ func (b *Builder) Used(ns, collector int64) {
 		uint64(0), b.faults, uint64(0), uint64(0)))
 }
 
-// Channel tells that g is about to operate on a new channel.
+// Channel records that g is about to operate on a new channel.
 func (b *Builder) Channel(g G, address uint64, capacity int) {
 	b.event(b.on(g), spec.EvChannel, uint64(capacity), address)
 }
 
-// Semaphore lets g tell the size of a semaphore.
+// Semaphore lets g record the size of a semaphore.
 func (b *Builder) Semaphore(g G, address uint64, size int) {
 	b.event(b.on(g), spec.EvSemaphore, uint64(size), address)
 }
@@ -607,7 +607,7 @@ func (b *Builder) close(th *thread) {
 	th.startG, th.startP, th.startAt = th.g, th.p, th.ticks
 }
 
-// Clock reads the clocks. The next reading is planned in so many ns.
+// Clock reads the clocks. The next reading is planned in ns.
 func (b *Builder) Clock(next int64) *Builder {
 	b.must(b.w.Data(spec.TagClock, uint64(tickZero+ticksPerNs*b.now), 5000+b.now, wallZero+b.now, uint64(next)))
 	return b

@@ -6,7 +6,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// found is what bursts find at a point, as the record has it.
+// found is a point's result in bursts, as the record has it.
 type found struct{ plain, hits, squares, products uint64 }
 
 // Plain adds activations of a procedure that ran without probes.
@@ -16,8 +16,8 @@ func (b *Builder) Plain(proc uint32, n uint64) {
 	b.points[proc].flags |= spec.FlagTwice
 }
 
-// Burst adds a burst with so many activations of a procedure, which reached points in it so many
-// times. They were counted, not traced.
+// Burst adds a burst with some activations of a procedure, which reached points in it the given
+// numbers of times. They were counted, not traced.
 func (b *Builder) Burst(proc uint32, activations uint64, reached map[uint32]uint64) {
 	b.bursts++
 	b.points[proc].hits += activations
@@ -33,8 +33,8 @@ func (b *Builder) Burst(proc uint32, activations uint64, reached map[uint32]uint
 // Turns adds iterations of a loop that ran without probes.
 func (b *Builder) Turns(loop uint32, n uint64) { b.found(loop).plain += n }
 
-// BurstOfLoop adds a burst with so many iterations of a loop, which reached points in it so many
-// times.
+// BurstOfLoop adds a burst with some iterations of a loop, which reached points in it the given
+// numbers of times.
 func (b *Builder) BurstOfLoop(loop uint32, iterations uint64, reached map[uint32]uint64) {
 	b.Burst(loop, iterations, reached)
 	b.points[loop].hits -= iterations // which are no hits

@@ -18,18 +18,18 @@ type sampling struct {
 	paths    map[[2]uint32]uint32
 	nodes    []byte
 
-	text   bool // threads tell what text runs
+	text   bool // samples have the running text
 	places map[place]uint32
 	codes  []byte
 }
 
-// place is a line of a procedure behind others.
+// place is a line of a procedure with its callers.
 type place struct {
 	from, point uint32
 	line        uint64
 }
 
-// The lines that threads tell of procedures in which they are: three of four times Often.
+// The sampled lines of procedures: three of four times Often.
 const (
 	Rare  = 7
 	Often = 8
@@ -49,7 +49,7 @@ func (b *Builder) Samples(gap int64, seed uint64, untraced func(proc string) boo
 	return b
 }
 
-// Text makes the threads tell what text runs when the sampler looks. Then half of the looks do not
+// Text makes samples have the running text. Then half of the looks do not
 // find the procedures without events on profile stacks, as if they ran without their probes.
 func (b *Builder) Text() *Builder {
 	b.samples.text = true
@@ -125,8 +125,8 @@ func (b *Builder) code(g G) (n uint32) {
 	return n
 }
 
-// path returns the path of a goroutine, 0 if it is in no procedure. all is false for what has
-// events alone.
+// path returns the path of a goroutine, 0 if it is in no procedure. all is false for procedures
+// with events alone.
 func (s *sampling) path(g G, all bool) (n uint32) {
 	for _, point := range s.stacks[g] {
 		if !all && point&flagUntraced != 0 {

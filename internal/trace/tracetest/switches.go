@@ -2,8 +2,8 @@ package tracetest
 
 import "qinst.dev/sddf/spec"
 
-// Switches makes the operating system tell when threads get processors and lose them. It must be
-// called before the first of these.
+// Switches adds the operating system's records of when threads get processors and lose them. It
+// must be called before the first of these.
 func (b *Builder) Switches() *Builder {
 	b.must(b.w.Data(spec.TagSource, "switches", b.ticks(), 0, 0, 0))
 	b.system = b.newThread()
@@ -23,7 +23,7 @@ func (b *Builder) Off(g G, taken bool) {
 // On gives g's thread a processor of the machine.
 func (b *Builder) On(g G) { b.event(b.system, spec.EvOn, uint64(b.on(g).id), 0) }
 
-// SwitchesLost tells that the system had no room for some.
+// SwitchesLost records that the system had no room for some.
 func (b *Builder) SwitchesLost() { b.event(b.system, spec.EvOn, spec.AllThreads, 0) }
 
 // Throttled is a reading of how long the control group was stopped so far, in ns.
@@ -31,13 +31,13 @@ func (b *Builder) Throttled(ns int64) {
 	b.must(b.w.Data(spec.TagThrottle, b.ticks(), uint64(ns), 1))
 }
 
-// Machine is a reading of how long a host took the machine's processors, and somebody waited for
-// one, so far, in ns.
+// Machine is a reading of steal time, and of the time in which some thread waited for a processor,
+// so far, in ns.
 func (b *Builder) Machine(steal, pressure int64) {
 	b.must(b.w.Data(spec.TagMachine, b.ticks(), steal, pressure))
 }
 
-// Source is what became of asking the system for something, 0 or an error.
+// Source is the result of a request to the system, 0 or an error.
 func (b *Builder) Source(name string, errno uint32) {
 	b.must(b.w.Data(spec.TagSource, name, b.ticks(), errno, uint64(0), uint64(0)))
 }

@@ -187,7 +187,7 @@ func (v *validator) counts() error {
 }
 
 // bursts checks that activations without probes left no event, that bursts found no more than there
-// was, and that their sums can be those of so many bursts.
+// was, and that their sums are possible for their number.
 func (v *validator) bursts() error {
 	for i := range v.t.Points {
 		p := &v.t.Points[i]

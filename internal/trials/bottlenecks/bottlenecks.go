@@ -1,12 +1,11 @@
 // Package bottlenecks tries qinst as a stranger would: on well-known programs, at default settings,
-// with bottlenecks put in whose truth the programs know themselves. For each case it prints the
-// place of the truth among the conclusions of the first screen, the number shown there beside the
-// true one, and where a profile by processor time and the execution tracer's profile of waits have
-// it.
+// with inserted bottlenecks that the programs measure themselves. For each case it prints the place
+// of the truth among the conclusions of the first screen, the number shown there and the true one,
+// and where a profile by processor time and the execution tracer's profile of waits have it.
 //
 // With -self it compares self times with a profile by processor time of the same process, with
-// -cost N what the page says that the tool cost with so many pairs of runs. With -drawn M as well
-// these are benchmarks of M modules, drawn from a list by -seed.
+// -cost N the page's statement of the tool's cost with N pairs of runs. With -drawn M these are
+// benchmarks of M modules, drawn from a list by -seed.
 package bottlenecks
 
 import (
@@ -17,7 +16,7 @@ import (
 	"qinst.dev/internal/trials/bench"
 )
 
-// suite is what all measurements use. Its scratch folder has copies of modules, programs and
+// suite is the state of all measurements. Its scratch folder has copies of modules, programs and
 // traces.
 type suite struct {
 	*bench.Env
@@ -59,7 +58,7 @@ func Run(e *bench.Env, args []string) (err error) {
 	return s.run(fs.Args(), measure)
 }
 
-// measure is what is done with programs.
+// measure is one kind of measurement.
 type measure struct {
 	each func(b *built) error
 	end  func() []bench.Table
@@ -130,7 +129,7 @@ func (s *suite) cases(only []string, turns int) measure {
 	}}
 }
 
-// rows measures programs of which each is a row of a table.
+// rows measures programs, each a row of a table.
 func rows(table func([][]string) bench.Table, one func(b *built) ([]string, error)) measure {
 	var list bench.Table
 	each := func(b *built) error {

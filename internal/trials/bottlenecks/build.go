@@ -26,7 +26,7 @@ type built struct {
 }
 
 // build copies a module, puts the place of a bottleneck into it, and builds the driver as a command
-// of the module: so its packages are the program's own, as they are for who develops it.
+// of the module: so its packages are the program's own, as for its developer.
 func (s *suite) build(p program) (*built, error) {
 	dir := filepath.Join(s.Scratch, p.name)
 	b := &built{program: p, plain: filepath.Join(dir, "plain"), probed: filepath.Join(dir, "probed")}
@@ -102,7 +102,7 @@ func copyTree(from, to string, change func([]byte) []byte) error {
 	})
 }
 
-// place is what is put at the beginning of a procedure.
+// place is the code that is put at the beginning of a procedure.
 const place = `
 	switch trial.Here() {
 	case trial.Lock:
@@ -151,7 +151,7 @@ func packageClause(text string) string {
 	return ""
 }
 
-// truth is what a trial says of itself: package trial has its meaning.
+// truth is a trial's own account: package trial has its meaning.
 type truth struct {
 	Wall, Calls, Held, Waited, Serial, Sent, Received int64
 	Ratio, Garbage, GC                                float64

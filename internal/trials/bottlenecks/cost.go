@@ -13,8 +13,8 @@ import (
 // costBar is how far the stated cost may be from the measured one.
 const costBar = 0.2
 
-// outside is the verdict where even the quartiles of what was measured are not in the interval that
-// the page gives.
+// outside is the verdict where even the quartiles of the measured cost are not in the page's
+// interval.
 const outside = "OUTSIDE"
 
 // cost is costOf for one of the programs.
@@ -83,8 +83,8 @@ func percents(x, lo, hi float64) string {
 	return fmt.Sprintf("%.1f (%.1f to %.1f)", 100*x, 100*lo, 100*hi)
 }
 
-// costTable has a row for each program, and says of how many the interval that the page gives meets
-// the quartiles of what was measured.
+// costTable has a row for each program, and the number whose interval on the page meets the
+// quartiles of the measured cost.
 func costTable(rows [][]string) bench.Table {
 	within := 0
 	for _, row := range rows {

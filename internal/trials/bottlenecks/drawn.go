@@ -34,8 +34,8 @@ func (d *drawn) job(probed bool) lab.Job {
 	return lab.Job{Program: exe, Args: d.args, Dir: d.dir, Plain: !probed, Collect: true, Limit: time.Minute}
 }
 
-// draw builds benchmarks of n modules of a list, in an order that a seed gives: programs that
-// nobody has looked at. A module that cannot be had, or has no benchmark that runs, is said and
+// draw builds benchmarks of n modules of a list, in an order that a seed gives: programs that have
+// not been looked at. A module that cannot be fetched, or has no benchmark that runs, is named and
 // left out.
 func (s *suite) draw(list string, seed uint64, n int, each func(*drawn) error) error {
 	text, err := os.ReadFile(list)

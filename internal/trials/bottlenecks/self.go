@@ -17,11 +17,11 @@ import (
 const (
 	selfSeconds = 20   // of wall time, so that a line of 2 % has some hundred samples of each kind
 	selfShare   = 0.02 // lines above this are compared one by one
-	selfBar     = 0.2  // and are to be so close, or to have the other number inside their intervals
+	selfBar     = 0.2  // and must be this close, or have the other number inside their intervals
 )
 
 // selfTimes compares self times on the page with a profile by processor time of the same process.
-// Both are taken as shares of what is in procedures with probes, without the probes.
+// Both are taken as shares of the time in procedures with probes, without the probes.
 func (s *suite) selfTimes(b *built) ([]string, error) {
 	file := filepath.Join(s.Scratch, b.name, "self.sddf")
 	if err := fresh(file); err != nil {
@@ -43,13 +43,13 @@ func (s *suite) selfTimes(b *built) ([]string, error) {
 	return c.row(b.name), nil
 }
 
-// comparison is a page's lines beside samples.
+// comparison are a page's lines and samples.
 type comparison struct {
 	page   map[string]*lineOf
 	busy   float64            // sum of the page's lines, ns
 	other  map[string]float64 // samples by procedure
 	n      float64            // sum of these
-	probes [2]float64         // the share of probes in what procedures and they have: on the page, in samples
+	probes [2]float64         // the share of probes in the time of procedures and probes: on the page, in samples
 }
 
 // lineOf is a procedure's own time on the page, in ns.
@@ -58,7 +58,7 @@ type lineOf struct {
 	low, high float64 // ends of its interval, as parts of it
 }
 
-// page is what profile -json prints.
+// page is the output of profile -json.
 type page struct {
 	Entries []struct {
 		Kind, Name string

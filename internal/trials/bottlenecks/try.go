@@ -12,20 +12,20 @@ import (
 	"qinst.dev/internal/analysis/advice"
 )
 
-// outcome is what a case showed.
+// outcome is the result of a case.
 type outcome struct {
 	p            program
 	k            kind
 	rank         int // of the truth among the conclusions, from 1; 0: it is not there
 	first        advice.Item
 	shown, truth float64
-	lo, hi       float64 // of what is shown; 0: it has no interval
+	lo, hi       float64 // of the shown number; 0: it has no interval
 	lines, width int     // of the page, until the tables begin; of these the widest
 	cpu, sync    int     // ranks of the truth in the other tools' lists
 	gc           float64 // the collector's share of the processor time, by the runtime's own account
 }
 
-// collects is the share from which on the page concludes that a program allocates much.
+// collects is the smallest share for which the page concludes that a program allocates much.
 const collects = 0.15
 
 // right reports whether a page leads to the truth, or away from it. A healthy program may allocate
@@ -137,7 +137,7 @@ func (s *suite) read(o *outcome, file string) error {
 }
 
 // top returns the place that pprof gives to the first of the named procedures, by its own time or,
-// of what is no part of the runtime, by all; 0 if it is not among the first twenty.
+// outside of the runtime, by all; 0 if it is not among the first twenty.
 func (s *suite) top(names []string, all bool, profile string) (rank int, err error) {
 	args := []string{"tool", "pprof", "-top", "-nodecount=60"}
 	if all {

@@ -1,6 +1,6 @@
 // Package corrections compares corrected times with plain runs: for each program, everything traced
-// and at the default budget, it runs the plain program and the one with probes by turns, as qinst
-// correct -baseline does, and prints what is left of the plain time.
+// and at the default budget, it alternates the plain program and the one with probes, as qinst
+// correct -baseline does, and prints the corrected time relative to the plain one.
 package corrections
 
 import (
@@ -16,7 +16,7 @@ import (
 	"qinst.dev/internal/trials/bench"
 )
 
-// programs are the commands, of which each binary is there plain and with probes.
+// programs are the commands, whose binaries exist plain and with probes.
 var programs = []string{
 	"perturb control", "perturb small", "perturb tree 600", "perturb pipeline", "perturb pingpong", "perturb lock",
 	"perturb wait", "perturb condition", "perturb closed", "perturb receiver",
@@ -149,8 +149,7 @@ func begins(program string, words []string) bool {
 	return len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(program, w) })
 }
 
-// askTwice is ask with prices from a second run, of which there is another one for every two of the
-// program.
+// askTwice is ask with prices from a second run, a new one for every two of the program.
 func (t *trial) askTwice(program, settings string) (all correct.Result, err error) {
 	const each = 2 // runs, as qinst correct wants at least
 	words := strings.Fields(program)
@@ -169,7 +168,7 @@ func (t *trial) askTwice(program, settings string) (all correct.Result, err erro
 	return all, nil
 }
 
-// ask runs a program both ways by turns, and returns what the tool says of it. Prices follow from
+// ask runs a program both ways alternately, and returns the tool's result. Prices follow from
 // another trace, if that has a name.
 func (t *trial) ask(program, settings string, n int, second string) (r correct.Result, err error) {
 	words := strings.Fields(program)
@@ -183,8 +182,7 @@ func (t *trial) ask(program, settings string, n int, second string) (r correct.R
 	return r, json.Unmarshal(text, &r)
 }
 
-// row is a program's: how long it is, how much longer with probes, and what is left of that after
-// the correction.
+// row is a program's: its length, the ratio with probes, and the ratio after the correction.
 func row(program string, r correct.Result) []string {
 	t := float64(r.Actual)
 	off := func(ns int64) float64 { return 100 * (float64(ns)/t - 1) }
@@ -206,8 +204,8 @@ func row(program string, r correct.Result) []string {
 		fmt.Sprintf("%d of %d", between, n), fmt.Sprintf("%d of %d", r.Closer(), n), verdict}
 }
 
-// bar is how far off a correction may be, in per cent, of a run that takes so many times as long as
-// the plain one.
+// bar is the largest error of a correction, in per cent, of a run that takes the given multiple of
+// the plain time.
 func bar(times float64) float64 {
 	switch {
 	case times <= 2:

@@ -83,8 +83,8 @@ func (t *trial) count(p program, s *setting, repeats int) (mean, apart int64, er
 
 var refs = regexp.MustCompile(`I +refs: +([\d,]+)`)
 
-// errCounted is of a run that counted activations that were to be traced, because the writer came
-// too late: the instructions are of something else.
+// errCounted is the error of a run that counted activations that should have been traced, because
+// the writer came too late: its instructions are not comparable.
 var errCounted = errors.New("found activations counted, expected all traced")
 
 // valgrind runs a program under cachegrind, again if the machine was too busy to trace everything.
@@ -119,7 +119,7 @@ func (t *trial) valgrindOnce(p program, s *setting, n int) (count int64, err err
 	return count, err
 }
 
-// refsOf finds the number of instructions in what cachegrind says.
+// refsOf finds the number of instructions in cachegrind's output.
 func refsOf(said []byte) (int64, error) {
 	m := refs.FindSubmatch(said)
 	if m == nil {

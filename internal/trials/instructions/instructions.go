@@ -1,7 +1,7 @@
-// Package instructions counts what probes add to programs that call much: instructions, by
-// cachegrind, in per cent of those of a plain build, and the size and compile time of what is
-// instrumented. Counts repeat where times do not, so that a kept file of them shows a change of
-// one per cent. With -time it measures processor time instead.
+// Package instructions counts the overhead of probes in programs that call much: instructions, by
+// cachegrind, in per cent of those of a plain build, and the size and compile time of instrumented
+// packages. Counts repeat where times do not, so that a kept file of them shows a change of one per
+// cent. With -time it measures processor time instead.
 package instructions
 
 import (
@@ -14,7 +14,7 @@ import (
 	"qinst.dev/internal/trials/bench"
 )
 
-// trial is what all measurements use.
+// trial is the state of all measurements.
 type trial struct {
 	*bench.Env
 	dir           string            // of the programs' module

@@ -7,8 +7,8 @@ type program struct {
 	// include matches the packages that are instrumented; qinst.toml has it, too. The others are
 	// those of a main module, whose symbols begin with "main.".
 	include string
-	// short and long are two lengths whose difference is counted, so that what happens once is
-	// not: some 200 million instructions.
+	// short and long are two lengths whose difference is counted, so that the start is not: some
+	// 200 million instructions.
 	short, long int
 	timed       int // a length of half a second
 }

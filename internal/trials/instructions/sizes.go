@@ -79,8 +79,8 @@ func text(program, packages string) (of, whole uint64, err error) {
 
 // compiling returns the processor time in which a program's instrumented packages are compiled, and
 // nothing else: the least of three. A flag without effect, for which the number is new each time,
-// keeps the go command from taking just these packages from its cache. What it needs where it finds
-// all of them there is subtracted.
+// keeps the go command from taking just these packages from its cache. Its time with all of them in
+// the cache is subtracted.
 func (t *trial) compiling(p program, wrapper []string) (time.Duration, error) {
 	pattern := p.include
 	if pattern == "main" {

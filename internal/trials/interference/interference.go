@@ -1,15 +1,14 @@
 //go:build linux
 
 // Package interference runs one program on machines that interfere: alone, with a quota of a fifth
-// of a processor, beside a competitor on each processor, stopped for half a second, and with locks
-// whose holders are preempted. For each it prints what the profile says beside what the system gave
-// the process, each procedure's time beside that of the run alone, and how much of the time without
-// a processor has the right reason: where the system tells of switches (os=on), and where it does
-// not.
+// of a processor, with a competitor on each processor, stopped for half a second, and with locks
+// whose holders are preempted. For each it prints the profile's times and the system's account of
+// the process, each procedure's time compared with the run alone, and the share of the time without
+// a processor that has the right reason: with the system's records of switches (os=on), and
+// without.
 //
-// With -quotas it makes that many runs instead, each with a quota of its own from its start, beside
-// the competitors, and prints how the busy time of their profiles compares with what the system
-// counted.
+// With -quotas it makes that many runs instead, each with a quota of its own, with the competitors,
+// and compares the busy time of their profiles with the system's count.
 package interference
 
 import (

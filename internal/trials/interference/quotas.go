@@ -16,13 +16,12 @@ import (
 	"qinst.dev/internal/trials/bench"
 )
 
-// What a profile may say is busy, as a part of what the system counted. The rest of that is the
+// Bounds of a profile's busy time, relative to the system's count. The rest of that is the
 // scheduler's own: it looks for work, and starts and ends threads.
 const leastBusy, mostBusy = 0.95, 1.03
 
-// underQuotas makes runs of different lengths beside competitors, each in a control group with
-// another quota from its start on, and tells how many profiles have a busy time that the system's
-// own account allows.
+// underQuotas makes runs of different lengths with competitors, each in a control group with
+// another quota, and counts the profiles whose busy time agrees with the system's own account.
 func (t *trial) underQuotas(runs int) (bench.Table, error) {
 	table := bench.Table{Columns: []string{"os, with quotas", "runs", "within 0.95 to 1.03", "least", "median", "most"}}
 	end, err := t.Compete(runtime.NumCPU())

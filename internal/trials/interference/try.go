@@ -19,7 +19,7 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// condition is what a machine does to a program.
+// condition is an interference of the machine with a program.
 type condition struct {
 	name   string
 	args   []string
@@ -40,7 +40,7 @@ var conditions = []condition{
 		reason: func(o *profile.Off) int64 { return o.Preempted }},
 }
 
-// outcome is what a profile says of a run, in ns.
+// outcome are the times of a profile, in ns.
 type outcome struct {
 	busy, used   float64 // used: by the system's account, without threads that ran no goroutine
 	heavy, light float64 // self, without other load

@@ -49,7 +49,7 @@ func Compare(execution io.Reader, t *trace.Trace) (diffs []Diff, goroutines, cha
 
 const none = "none"
 
-// contains tells whether part is a contiguous part of all: from the start or to
+// contains reports whether part is a contiguous part of all: from the start or to
 // the end where it begins with creation or ends with death.
 func contains(all, part []string) bool {
 	if len(part) > 0 && part[0] == none && part[len(part)-1] == none {
@@ -101,7 +101,7 @@ func goStates(r io.Reader) (map[uint64][]string, error) {
 }
 
 // ourStates reads the states from a trace, in the terms of Go's tracer: losing the processor in a
-// system call is no change of state, nor is what the operating system does with a thread, and a
+// system call is no change of state, nor is preemption by the operating system, and a
 // coroutine that is switched to is runnable for no time.
 func ourStates(t *trace.Trace) (map[uint64][]string, error) {
 	states := map[uint64][]string{}

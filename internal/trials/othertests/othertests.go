@@ -152,15 +152,15 @@ func compare(e *bench.Env, dir string, g group) (bool, error) {
 func differences(ctx context.Context, dir string, g group, names []string, plain,
 	probed map[string]result) (differ int) {
 	different := map[string]bool{}                // packages with such tests
-	for _, name := range slices.Backward(names) { // a package's own result comes behind its tests'
+	for _, name := range slices.Backward(names) { // a package's own result comes after its tests'
 		p, q := plain[name], probed[name]
 		pkg, test, _ := strings.Cut(name, " ")
 		var what string
 		switch {
 		case test != "" && probed[pkg+" "].action == "fail" && q.action == "" && plain[pkg+" "].action != "fail":
-			continue // told with the package
+			continue // counted with the package
 		case test == "" && different[pkg]:
-			continue // told with the test
+			continue // counted with the test
 		case p.action != q.action:
 			what = fmt.Sprintf("  %s: %s plain, %s instrumented\n%s", name, cmp.Or(p.action, absent),
 				cmp.Or(q.action, absent), indent(q.output))

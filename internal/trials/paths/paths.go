@@ -1,4 +1,5 @@
-// Package paths compares what qinst critical and qinst predict say of real runs with what is known.
+// Package paths compares the results of qinst critical and qinst predict for real runs with known
+// ones.
 //
 // Programs whose processors are tokens sleep instead of computing, so that any number of processors
 // can be measured on two: each is run on 1, 2, 4 and 8, each of these runs predicts all four, and

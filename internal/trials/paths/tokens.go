@@ -20,8 +20,8 @@ import (
 // workload is a program whose processors are tokens.
 type workload struct {
 	name, unit string
-	// On how many processors the shares of the run that procedures are worth, with what they call,
-	// are known, in per cent.
+	// The known worth of procedures with their callees, in per cent of the run, by number of
+	// processors.
 	procs int
 	worth map[string]float64
 }
@@ -79,8 +79,8 @@ func (t *trial) tokens() (bench.Table, error) {
 	return table, nil
 }
 
-// climb runs a workload on each number of processors, and returns its traces and what it measured,
-// in ns.
+// climb runs a workload on each number of processors, and returns its traces and its own
+// measurements, in ns.
 func (t *trial) climb(w workload) (files map[int]string, took map[int]float64, err error) {
 	files, took = map[int]string{}, map[int]float64{}
 	plan := lab.Plan{Rounds: 1, Traces: filepath.Join(t.Scratch, w.name+".traces")}

@@ -1,12 +1,11 @@
 //go:build linux
 
-// Package process compares what a program does to its own process, plain and instrumented: it takes
-// descriptors, memory, users and directories away from whatever else is there
-// (testdata/programs/target). What it prints, how it ends, and the files that it makes must be the
-// same; nothing of the tool may be left; and numbers may differ by what a table allows. It prints a
-// line for each case.
+// Package process compares a program that changes its own process, plain and instrumented: it takes
+// descriptors, memory, users and directories away from other code there (testdata/programs/target).
+// Its output, end and files must be the same; nothing of the tool may be left; and numbers may
+// differ within the bounds of a table. It prints a line for each case.
 //
-// With -exits it runs one program that often, many at once, and counts the runs that leave a ring,
+// With -exits N it runs one program N times, many at once, and counts the runs that leave a ring,
 // or whose trace does not say how they ended.
 package process
 
@@ -36,7 +35,7 @@ type target struct {
 	kind     string   // name, if it is empty
 	under    []string // a command that runs the program
 	without  string   // numbers of system calls that a filter refuses, on amd64
-	settings string   // of QINST, behind "out" and "ring"
+	settings string   // of QINST, after "out" and "ring"
 	root     bool     // only root can make the conditions
 	slow     bool
 	untraced bool // there is no trace, and that is right
@@ -117,7 +116,7 @@ var more = []target{
 	{name: "everything, threads", kind: "threads", settings: "budget=off"},
 	{name: "everything, descriptors", kind: "close-all", settings: "budget=off"},
 
-	// Machines, and what they let a process do.
+	// Machines, and the rights of a process on them.
 	{name: "one processor", kind: "threads", under: []string{"taskset", "-c", "0"}},
 	{name: "idle class", kind: "work", under: []string{"chrt", "-i", "0"}},
 	{name: "real time", kind: "threads", under: []string{"chrt", "-f", "10"}, root: true},
@@ -153,7 +152,7 @@ var allowed = map[string]int{
 
 type trial struct {
 	*bench.Env
-	plain, probed string // a program that is linked with the C library has "-c" behind it
+	plain, probed string // a program that is linked with the C library ends with "-c"
 	filtered      string // runs others without some system calls
 	quick         bool
 	hasC          bool
@@ -244,7 +243,7 @@ func (t *trial) cases(names []string) error {
 	return nil
 }
 
-// seen is what a run shows.
+// seen is the observed result of a run.
 type seen struct {
 	bench.Seen
 	files    []string
@@ -287,7 +286,7 @@ func (t *trial) compare(c target) (found []string, err error) {
 	return found, nil
 }
 
-// addressOf matches what differs from run to run in what a dying program prints.
+// addressOf matches the parts of a dying program's output that differ between runs.
 var addressOf = regexp.MustCompile(`0x[0-9a-f]+|\d+ms`)
 
 func (t *trial) run(c target, program string) (s seen, err error) {
