@@ -27,7 +27,7 @@ const (
 // baseline is a comparison of corrections with a program without probes.
 type baseline struct {
 	plain  []string // the program's command
-	probed []string // the same program with probes, to be run by turns with it; nil: there is a trace
+	probed []string // the same program with probes, to be run alternately with it; nil: there is a trace
 	n      int      // runs of each
 
 	took, starts []int64 // of plain processes, and of one that does nothing

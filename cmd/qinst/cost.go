@@ -152,7 +152,7 @@ type costRuns struct {
 // costTurns is how often each mode runs.
 const costTurns = 9
 
-// measureCost runs the program several times in every mode, by turns, and takes the median
+// measureCost runs the program several times in every mode, alternately, and takes the median
 // of the differences within a turn. Modes alternate because a disturbance of the machine
 // then affects both sides of a difference.
 func measureCost(ctx context.Context, runner *lab.Runner, dir string) (*costReport, error) {

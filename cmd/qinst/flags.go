@@ -43,7 +43,7 @@ func newFlagSet(name string) *flagSet {
 	return fs
 }
 
-// group begins a group: flags defined from now on are in it.
+// group begins a group: flags defined after this are in it.
 func (f *flagSet) group(title string) { f.groups = append(f.groups, flagGroup{title: title}) }
 
 func (f *flagSet) add(name string) {

@@ -50,7 +50,7 @@ const keptText = 16 << 10
 // TestKeptTraces compares what commands print of traces that real programs left, and of
 // traces that generators make, with what they printed before, byte by byte. A change of the
 // readers' structure must not change a number. Where a change of the output is wanted,
-// "go test ./cmd/qinst -run TestKeptTraces -update-kept" writes it, and the diff is to be read.
+// "go test ./cmd/qinst -run TestKeptTraces -update-kept" writes it, and the diff must be read.
 func TestKeptTraces(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join("..", "..", "testdata", "kept")

@@ -105,7 +105,7 @@ func TestNamesGoBack(t *testing.T) {
 	t.Logf("%d pages: %v", pages, fed)
 }
 
-// withShare ends a cell in which a name has its share of something behind it.
+// withShare ends a cell in which a name has its share of something after it.
 var withShare = regexp.MustCompile(` [0-9.]+%$`)
 
 // also gives other names of objects, which conclusions have, to the flags that take one.

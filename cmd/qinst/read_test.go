@@ -168,7 +168,7 @@ func TestPartCloses(t *testing.T) {
 	}
 }
 
-// A trace whose name was taken has a number behind it, and may be the newest. An index is none.
+// A trace whose name was taken has a number after it, and may be the newest. An index is none.
 func TestNumberedFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for i, name := range []string{"p.sddf", "p.sddf.2", "p.sddf.10", "p.sddf.index"} {

@@ -19,7 +19,7 @@ import (
 // What cannot be hidden is that it is two functions: a program that compares the addresses
 // of their code sees another one when the level of the procedure around it changes.
 
-// OneBody tells why the text of a procedure stands once only. There are no other reasons.
+// OneBody reports why the text of a procedure stands once only. There are no other reasons.
 type OneBody uint8
 
 // The reasons.
@@ -31,7 +31,7 @@ const (
 	OnceRuns    // runs once and has no loop, so that a test at the entry gains nothing
 	OnceLiteral // holds a literal, or inlines one, whose copy cannot be given the name of a plain build
 	OnceRange   // ranges over a function: a copy of the loop's body, which is a function, would have another name
-	// starts a goroutine: likewise, for the function that the compiler makes of the statement, if
+	// starts a goroutine: the same for the function that the compiler makes of the statement, if
 	// other packages compile it
 	OnceGo
 	OnceNested   // is a literal in a text that stands twice, and too large for four copies
@@ -40,7 +40,7 @@ const (
 	OnceCaptured // a literal holds a parameter that is assigned before, see captures
 	OnceResult   // declares a variable and assigns to a parameter in one statement, see redeclares
 	OnceDefers   // both bodies together have more defers than the compiler makes cheap
-	OnceLarge    // both bodies together would change what the compiler inlines into them
+	OnceLarge    // both bodies together would change functions that the compiler inlines into them
 	oneBodyKinds // their number
 )
 
@@ -317,7 +317,7 @@ func (f *finder) redeclared(fn *Func) (list []Redeclared, simple bool) {
 }
 
 // captures reports whether a literal in fn holds a parameter that is assigned to before the literal
-// and not behind. The compiler gives the literal a copy. In two texts an assignment stands behind
+// and not behind. The compiler gives the literal a copy. In two texts an assignment follows
 // the first literal, so that the variable would be shared, and on the heap (see the escape analysis
 // of closures).
 func (f *finder) captures(fn *Func) bool {

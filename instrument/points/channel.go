@@ -55,7 +55,7 @@ func (p *placer) receiveValue(u *ast.UnaryExpr) {
 }
 
 // receiveHead skips a receive of two values in the head of a statement, because no
-// probe can stand behind it.
+// probe can follow it.
 func (p *placer) receiveHead(s ast.Stmt) {
 	if u := receiver(s); u != nil && !p.taken[u] && twoValues(s) {
 		p.taken[u] = true

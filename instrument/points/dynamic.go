@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Dynamic tells how to find the callee of a call at run time.
+// Dynamic reports how to find the callee of a call at run time.
 type Dynamic struct {
 	Operand ast.Expr // a function, or the value whose method is called
 	Method  int      // index of the method in the interface's table; -1: Operand is the function

@@ -182,7 +182,7 @@ func (n *namer) walkIf(live bool, node ast.Node) {
 	n.skip = was
 }
 
-// list walks statements. Like the compiler, it drops the statements behind a
+// list walks statements. Like the compiler, it drops the statements after a
 // terminating statement, unless a label follows.
 func (n *namer) list(stmts []ast.Stmt) {
 	lastLabel := -1

@@ -56,7 +56,7 @@ func (l *looper) gotoLoop(list []ast.Stmt) (lp *Loop, taken int) {
 }
 
 // ends reports whether s is a terminating statement of the language specification. Control
-// does not come behind such a statement. It may end a function, but a probe behind it
+// does not come after such a statement. It may end a function, but a probe after it
 // would take that away.
 func (l *looper) ends(s ast.Stmt) bool {
 	switch s := s.(type) {

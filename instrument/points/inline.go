@@ -299,7 +299,7 @@ func (f *finder) reported(fn *Func) token.Position {
 	return f.Fset.Position(pos)
 }
 
-// verdict tells whether a function is inlined, and whether the compiler reported
+// verdict reports whether a function is inlined, and whether the compiler reported
 // about it. The compiler judges a generic function once for each of its shapes.
 func (in *Inlining) verdict(name string, pos token.Position) (can, told bool) {
 	can = true

@@ -21,11 +21,11 @@ type Loop struct {
 	Waits bool      // it may wait, or calls who may: an iteration then does not stand for another
 	Deep  bool      // left from within the body of such a range: iterations are counted in the profile stack
 	Gotos bool      // its function has gotos, so that its variables are declared at Home
-	Home  token.Pos // behind the opening brace of what it stands in
+	Home  token.Pos // after the opening brace of what it stands in
 
 	Start token.Pos // the entry stands before this
 	Body  token.Pos // statements for each iteration stand here
-	End   token.Pos // the exit stands behind this; NoPos if control does not come there
+	End   token.Pos // the exit follows this; NoPos if control does not come there
 
 	from, to token.Pos      // its statements
 	block    *ast.BlockStmt // its body, nil if it is made of gotos
@@ -42,7 +42,7 @@ type Leave struct {
 // shortBody is the least number of instructions in the body of a probed loop. A pair of
 // probes takes the time of a hundred instructions; they are counted in the SSA form,
 // without jumps. A shorter loop is probed if it spins, waits, contains a loop or calls a
-// function that the compiler does not inline, because its size then does not tell how
+// function that the compiler does not inline, because its size then does not show how
 // long it takes.
 const shortBody = 40
 
@@ -246,7 +246,7 @@ func (l *looper) leaves(s ast.Stmt) {
 	stays := func(*Loop) bool { return false }
 	if b, ok := s.(*ast.BranchStmt); ok {
 		if b.Label == nil {
-			return // stays in its loop, or goes behind it
+			return // stays in its loop, or goes after it
 		}
 		target := l.labels[b.Label.Name]
 		if b.Tok == token.GOTO {

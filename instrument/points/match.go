@@ -43,7 +43,7 @@ func (l *looper) spans(s ast.Stmt, from, to token.Pos) bool {
 	return s.Pos() <= from && to < end
 }
 
-// lastJump returns the end of the last goto to a label, if it is behind the label.
+// lastJump returns the end of the last goto to a label, if it is after the label.
 func (l *looper) lastJump(label *ast.LabeledStmt) (end token.Pos) {
 	ast.Inspect(l.fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {

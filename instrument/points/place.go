@@ -245,7 +245,7 @@ func (p *placer) simple(s ast.Stmt, head spot) {
 	}
 }
 
-// afterLabel finds the place of a labeled statement's counters. They stand behind the
+// afterLabel finds the place of a labeled statement's counters. They follow the
 // label, because a goto must reach them too. There is no such place if a break or
 // continue names the label, because the label must then stay with its statement.
 func (p *placer) afterLabel(s *ast.LabeledStmt, head spot) spot {
@@ -308,7 +308,7 @@ func (p *placer) comm(c *ast.CommClause, head spot) {
 	p.list(c.Body)
 }
 
-// behind returns the place behind a brace or colon.
+// behind returns the place after a brace or colon.
 func (p *placer) behind(pos token.Pos) spot { return p.insertion(Before, pos+1, pos+1) }
 
 // post places the calls of a loop's post statement. This needs a place for a statement

@@ -35,7 +35,7 @@ type Package struct {
 	SSA      *ssa.Package
 	SSAError error
 
-	// Assembly tells that the package has functions in assembly, which may call others.
+	// Assembly shows that the package has functions in assembly, which may call others.
 	Assembly bool
 
 	// FileName maps a file's name to the name that the compiler writes into the
@@ -117,7 +117,7 @@ type Set struct {
 	Warnings []Warning
 	Dynamic  map[uint32]Dynamic // calls whose callee is found at run time
 
-	// InLine tells that calls are counted by increments in the code, in the ledger of the
+	// InLine shows that calls are counted by increments in the code, in the ledger of the
 	// running goroutine, and not by probes.
 	InLine bool
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// SkipReason tells why a package or a point is not probed. There are no other reasons.
+// SkipReason reports why a package or a point is not probed. There are no other reasons.
 type SkipReason uint8
 
 // Reasons for packages, for procedures, and for call sites.
@@ -25,7 +25,7 @@ const (
 	Pragma    // a compiler directive that limits what the body may do
 	Blank     // named _, never called
 	Generated // written by the go command: cgo's glue, the test's main
-	Dead      // behind a constant condition; the compiler drops it
+	Dead      // after a constant condition; the compiler drops it
 	Reduces   // a method of an extension, which runs in the tool's goroutine
 
 	PostStatement // in the post statement of a for loop

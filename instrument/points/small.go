@@ -12,9 +12,10 @@ import (
 // measured would be itself, and a small procedure is often the hottest one.
 //
 // The rule is a cost model. A procedure is small if it has fewer instructions than the bound in the
-// SSA form, without jumps; neither loops nor waits; and calls only what the compiler inlines, or
-// procedures of the same package of which all that is true, but for their size. A procedure that
-// calls others may take any time, and one that calls itself takes as long as its recursion.
+// SSA form, without jumps; neither loops nor waits; and calls only functions that the compiler
+// inlines, or procedures of the same package of which all that is true, but for their size. A
+// procedure that calls others may take any time, and one that calls itself takes as long as its
+// recursion.
 
 // UsualSmall is the bound if nothing else is asked for. It is a pair of probes' worth.
 const UsualSmall = 40

@@ -7,7 +7,7 @@ import (
 	"go/types"
 )
 
-// staticBool tells whether the compiler takes a condition as always true (+1),
+// staticBool reports whether the compiler takes a condition as always true (+1),
 // always false (-1) or neither (0). It follows pkgWriter.staticBool in
 // cmd/compile/internal/noder also for negation, which does not invert there.
 func staticBool(info *types.Info, e ast.Expr) int {

@@ -27,7 +27,7 @@ func (p *placer) joins(s ast.Stmt) bool {
 		return false
 	}
 	if receiver(s) != nil {
-		return false // the probe of the channel stands behind it
+		return false // the probe of the channel follows it
 	}
 	joins := true
 	ast.Inspect(s, func(n ast.Node) bool {

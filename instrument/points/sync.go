@@ -16,18 +16,18 @@ type SyncForm uint8
 // The forms. In the first three the object is evaluated once, at the place of the
 // statement, into a variable that the operation and the probe use.
 const (
-	SyncAfter      SyncForm = iota // a call statement, the probe behind it
+	SyncAfter      SyncForm = iota // a call statement, the probe after it
 	SyncBefore                     // a call statement, the probe in front of it
 	SyncInstead                    // a deferred call: the probe is deferred instead, and ends in a jump to the method
-	SyncDefer                      // likewise, the probe is a defer behind it, so that it runs first
-	SyncDeferAfter                 // likewise, in front of it, so that it runs behind it
+	SyncDefer                      // likewise, the probe is a defer after it, so that it runs first
+	SyncDeferAfter                 // the same in front of it, so that it runs after it
 	SyncTry                        // a call that reports success: the probe runs if it succeeded
 	SyncErr                        // a call that returns an error: the probe runs if that is nil
 	// a method value: [Pos, End) becomes the argument of a function that returns one with the probe
 	// in front
 	SyncValue
 	SyncValueAfter // likewise, the probe behind
-	ChanAfter      // a channel operation, the probe behind the statement; the runtime knows the channel
+	ChanAfter      // a channel operation, the probe after the statement; the runtime knows the channel
 	ChanInside     // likewise, the probe at the head of the body at Pos
 	ChanCond       // likewise, the probe in the condition [Pos, End)
 	ChanCount      // a select's default at Pos, which is only counted
@@ -124,8 +124,8 @@ var syncOps = map[string]syncOp{
 }
 
 // semaphores is the package whose own locks and channels are no objects of the program's: they are
-// how its operations, which are seen where they are called, wait. Who waits for a semaphore waits
-// in them.
+// how its operations, which are seen where they are called, wait. A goroutine that waits for a
+// semaphore waits in them.
 const semaphores = "golang.org/x/sync/semaphore"
 
 // operated are the packages that have the types.
@@ -339,7 +339,7 @@ func (p *placer) syncGo(s *ast.GoStmt) {
 	}
 }
 
-// deferredForm returns the form of a deferred operation. A probe behind the operation cannot jump
+// deferredForm returns the form of a deferred operation. A probe after the operation cannot jump
 // to it.
 func (f *finder) deferredForm(y *Sync, op syncOp) SyncForm {
 	switch {

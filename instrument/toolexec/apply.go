@@ -16,7 +16,7 @@ import (
 var without = regexp.MustCompile(`(?m)^without[ \t]*=[ \t]*\[[^\]\n]*(\.\.\.\][^\]\n]*)*\][ \t]*$`)
 
 // LeaveOut adds procedures to those that the configuration file for dir leaves out by name, and
-// returns its path. It makes the file beside go.mod if there is none.
+// returns its path. It makes the file next to go.mod if there is none.
 func LeaveOut(dir string, names []string) (file string, err error) {
 	if file = findConfig(dir); file == "" {
 		if file, err = newConfig(dir); err != nil {
@@ -65,7 +65,7 @@ func quotedNames(names []string) string {
 	return b.String()
 }
 
-// newConfig is the path of a configuration file beside the nearest go.mod.
+// newConfig is the path of a configuration file next to the nearest go.mod.
 func newConfig(dir string) (string, error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {

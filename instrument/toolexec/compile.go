@@ -173,7 +173,7 @@ func (p *process) compileAll(c *command, files []string, importPath string) erro
 }
 
 // rewrite writes the files with probes into the object directory and returns the files to compile
-// instead of the original ones. It returns nil if nothing is to be probed.
+// instead of the original ones. It returns nil if nothing must be probed.
 func (p *process) rewrite(c *command, pkg *instrument.Package, set *points.Set) ([]string, error) {
 	changed, err := pkg.Rewrite(set)
 	if err != nil || changed == nil {

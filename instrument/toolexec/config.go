@@ -14,7 +14,7 @@ import (
 )
 
 // ConfigName is the name of the file that selects the code to be instrumented. It is beside the
-// go.mod of the module, or beside go.work, and is used if the go command runs in that directory
+// go.mod of the module, or next to go.work, and is used if the go command runs in that directory
 // or below.
 const ConfigName = "qinst.toml"
 
@@ -23,7 +23,7 @@ type config struct {
 	Include, Exclude, Kinds []string
 	Size, Small, Depth      int
 	Without, Factors        []string
-	Prune                   string // beside this file, if it is no absolute path
+	Prune                   string // next to this file, if it is no absolute path
 
 	Limits     map[string]string // by point
 	Run        map[string]string // other settings of QINST
@@ -110,7 +110,7 @@ func runSettings(c *config, keys []toml.Key) (string, error) {
 	return strings.Join(list, ","), nil
 }
 
-// findConfig looks beside the nearest go.mod, and then beside a go.work further up.
+// findConfig looks next to the nearest go.mod, and then beside a go.work further up.
 func findConfig(dir string) string {
 	inModule := false
 	for {

@@ -28,7 +28,7 @@ const noPackage = "qinst.invalid/none"
 const usualMark = "usual"
 
 // Marked returns s with a mark, and the flags of the go command that give it to packages. user are
-// the flags that the user gave, which come behind them. packages are all that the build has, none
+// the flags that the user gave, which come after them. packages are all that the build has, none
 // if that is not known: patterns that match none of them make no difference.
 func (s Selection) Marked(user, packages []string) (Selection, []string) {
 	usual, key := Selection{Then: s.Then}, s.matching(packages).key()

@@ -37,7 +37,7 @@ func held(name string) (string, error) {
 		return "", nil
 	}
 	ids, err := heldIn(name)
-	if errors.Is(err, fs.ErrNotExist) { // not of the tool that is to be run
+	if errors.Is(err, fs.ErrNotExist) { // not of the tool that must be run
 		return "", fmt.Errorf("prune: found no file %s, expected a trace", name)
 	}
 	if err != nil {

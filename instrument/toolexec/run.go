@@ -120,7 +120,7 @@ func (p *process) link(args []string) error {
 		"-X=runtime.qinstHeldFirst="+held))
 }
 
-// withFini names a library's function that is to be called when the program that has loaded it
+// withFini names a library's function that must be called when the program that has loaded it
 // ends; see the runtime's qinst_fini. Both GNU's linkers and LLVM's know the option. It takes the
 // place of the C library's function, which does nothing, and not of one that the user has named.
 func withFini(args []string) []string {

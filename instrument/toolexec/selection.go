@@ -232,7 +232,7 @@ const (
 	Std
 )
 
-// Selects reports whether a package is to be instrumented.
+// Selects reports whether a package must be instrumented.
 func (s Selection) Selects(importPath string, from Origin) bool {
 	if Never(importPath) || from == Unknown {
 		return false

@@ -96,8 +96,8 @@ func (e Estimate) with(o Estimate, far func(a, b float64) float64) Estimate {
 }
 
 // Part is the estimate for those hits that part of the observed ones stand for, as the calls of one
-// of several callees. Nothing tells how the part varies between bursts, so each burst counts as one
-// observation of it.
+// of several callees. Nothing reports how the part varies between bursts, so each burst counts as
+// one observation of it.
 func (e Estimate) Part(part, observed uint64) Estimate {
 	switch {
 	case part >= observed:
@@ -150,7 +150,7 @@ func (t *Tables) Hits(id PointID) Estimate {
 // mostHits is far above what a program counts, and far below what a sum of two overflows.
 const mostHits = 1 << 60
 
-// burstsOf is the unit whose bursts tell of a point: nil if its hits are exact.
+// burstsOf is the unit whose bursts show of a point: nil if its hits are exact.
 func (t *Tables) burstsOf(p *Point) *Point {
 	q := &t.Points[p.Representative]
 	switch q.Kind {

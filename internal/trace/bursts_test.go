@@ -60,7 +60,7 @@ func TestBursts(t *testing.T) {
 	}
 	for id, want := range map[trace.PointID]trace.Estimate{
 		0: {Value: 1_002_000}, 3: {Value: 1_002_000}, 4: {Value: 7}, 6: {Value: 10}, 7: {Value: 20}, // exact
-		5: {Value: 30, Lo: 30}, // bursts do not tell of it
+		5: {Value: 30, Lo: 30}, // bursts do not show of it
 	} {
 		if e := tr.Hits(id); e != want {
 			t.Errorf("point %d: %+v, expected %+v", id, e, want)

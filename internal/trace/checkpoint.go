@@ -169,7 +169,7 @@ func (f *follower) checkpoint(m *merger, ticks uint64) *checkpoint {
 // offTaken in the reason of a goroutine whose thread is off its processor: another thread got that.
 const offTaken = 1 << 8
 
-// setOff keeps what the operating system told of a thread that is off its processor, where the
+// setOff keeps what operating system reported of a thread that is off its processor, where the
 // states of others have what they wait for.
 func (s *snapshot) setOff(th *thread) {
 	if th.off == None {

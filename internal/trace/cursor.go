@@ -22,7 +22,7 @@ type cursor struct {
 	// fresh is set at the first entry of a buffer, because the reader may need the context in the
 	// buffer's head. lost is set too if buffers are missing before it.
 	fresh, lost bool
-	cut         bool // there are later entries than are to be read
+	cut         bool // there are later entries than must be read
 }
 
 func newCursor(t *Trace, blocks []block, losses *Losses) *cursor {
@@ -67,7 +67,7 @@ func (c *cursor) next() bool {
 // over reports whether all entries have been read.
 func (c *cursor) over() bool { return len(c.buf)+len(c.blocks) == 0 && !c.cut }
 
-// tail returns the number of bytes behind the words of the entry at c.pos, which is of a kind
+// tail returns the number of bytes after the words of the entry at c.pos, which is of a kind
 // that carries packets.
 func (c *cursor) tail(kind uint64) int {
 	t := c.t.tails[kind]

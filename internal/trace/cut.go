@@ -148,7 +148,7 @@ func (c *cutter) clocks() error {
 	return nil
 }
 
-// source writes whether the operating system told something.
+// source writes whether operating system reported something.
 func (c *cutter) source(name string, s OSSource) error {
 	from := uint64(0)
 	if s.From > 0 {
@@ -157,7 +157,7 @@ func (c *cutter) source(name string, s OSSource) error {
 	return c.w.Data(spec.TagSource, name, c.t.clock.ticksAt(max(0, s.Time)), s.Errno, s.Lost, from)
 }
 
-// machine writes what the operating system told: the readings in the window, and one before and one
+// machine writes what operating system reported: the readings in the window, and one before and one
 // after.
 func (c *cutter) machine() error {
 	for _, name := range slices.Sorted(maps.Keys(c.t.Sources)) {

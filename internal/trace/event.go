@@ -4,7 +4,7 @@ package trace
 type State uint8
 
 // The states of a goroutine. Running and Syscall occupy a processor: a goroutine in a system call
-// counts as busy until its processor is taken, or the system tells that its thread waits.
+// counts as busy until its processor is taken, or the system reports that its thread waits.
 const (
 	None     State = iota // not yet created, or ended
 	Runnable              // could run, has no processor
@@ -36,14 +36,14 @@ const (
 	Change                    // G goes from state From to state To: [Event.Wait], [Event.Woken]
 	Enter                     // G enters a procedure: [Event.Point]
 	Exit                      // G leaves the procedure that it entered last and has not left: [Event.Point]
-	Procs                     // GOMAXPROCS from here on: [Event.Count]
+	Procs                     // GOMAXPROCS after this: [Event.Count]
 	Mark                      // a note of the runtime about the collector or a stop of the world: [Event.Mark]
 	Gap                       // events of Thread are missing before this one: [Event.Count]
 	Sync                      // G operates on an object: [Event.Sync]
 	Spin                      // G begins or ends to spin for a mutex: [Event.Begins]
 	Region                    // G begins or ends a region: [Event.Begins], [Event.Text], 0 for the last one
-	Named                     // G has a name from here on: [Event.Text]
-	Labeled                   // G has labels from here on, and its creator's before: [Event.Text]
+	Named                     // G has a name after this: [Event.Text]
+	Labeled                   // G has labels after this, and its creator's before: [Event.Text]
 	Trips                     // the iterations of the loop that G leaves with its next event: [Event.Count]
 	Record                    // G emits a record of the program's own: [Event.Point], [Trace.Record]
 	Sample                    // a sampler found G on a processor or in a system call, or none: [Event.Sample]
@@ -103,7 +103,7 @@ func (e *Event) Point() PointID { return PointID(e.arg) }
 // Count returns the number in a Procs, Gap, Trips or Searched.
 func (e *Event) Count() uint64 { return e.arg }
 
-// Yields is how often a goroutine has yielded in a row, from then on. States do not tell of it: it
+// Yields is how often a goroutine has yielded in a row, after that. States do not show of it: it
 // is taken to run meanwhile.
 func (e *Event) Yields() uint64 { return e.arg }
 
@@ -153,7 +153,7 @@ type Waits struct {
 // Wait returns the data of a Change to Waiting.
 func (e *Event) Wait() Waits { return Waits{ReasonID(e.arg), StackID(e.aux), Address(e.obj)} }
 
-// Proc is the processor on which G runs behind a Change to Running, but for one from OffCPU; -1:
+// Proc is the processor on which G runs after a Change to Running, but for one from OffCPU; -1:
 // not known.
 func (e *Event) Proc() int { return int(e.aux) - 1 }
 

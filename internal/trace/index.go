@@ -28,7 +28,7 @@ type indexer struct {
 
 	throttled []rawThrottling
 	steal     []int64 // readings
-	pressure  []int64 // likewise
+	pressure  []int64 // the same
 	flushes   []struct{ from, to uint64 }
 	took      map[string]rawTook
 	given     map[ThreadID][]given
@@ -44,7 +44,7 @@ type indexer struct {
 	counts   sddf.Blob
 	earlier  sddf.Blob // the same, ahead of all events
 	reduced  sddf.Blob // of no length if there is none
-	bursts   sddf.Blob // likewise
+	bursts   sddf.Blob // the same
 	summed   []summed
 	levels   rawLevels
 	sums     []rawSums
@@ -702,7 +702,7 @@ func (ix *indexer) eachCount(counts sddf.Blob, f func(p *Point, hits, traced uin
 }
 
 // readCounts takes the exact totals of the last "counts" record. Where only the last events are
-// kept these are of the whole run, and the record ahead of the events tells how much of them was
+// kept these are of the whole run, and the record ahead of the events reports how much of them was
 // before.
 func (ix *indexer) readCounts() {
 	t := ix.t

@@ -117,7 +117,7 @@ type indexFile struct {
 	list []checkpointHead
 }
 
-// Indexed reports whether an index of the trace was found beside it.
+// Indexed reports whether an index of the trace was found next to it.
 func (t *Trace) Indexed() bool { return t.index != nil }
 
 // openIndex opens the index of a trace, nil if there is none of this very trace.

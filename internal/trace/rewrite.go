@@ -29,7 +29,7 @@ func (t *Tables) Corrected() (c Correction, computed bool) {
 }
 
 // Rewriter writes a trace with other times. Goroutines do what they did, each in its order; when,
-// on which processor, and who wakes whom is up to the caller. What the operating system told of
+// on which processor, and who wakes whom is up to the caller. What operating system reported of
 // threads, the writer's work, the times of points that were only timed, and what was counted in
 // parts of the run are left out, because they are about the times as they were.
 type Rewriter struct {
@@ -198,7 +198,7 @@ func (s *Stream) Back(at uint64) {
 }
 
 // Wake makes a goroutine ready, by the transition of that number. by is the object, if only the end
-// of its wait tells that.
+// of its wait shows that.
 func (s *Stream) Wake(at uint64, g GoID, seq uint32, cause Cause, by Address) {
 	if by != 0 {
 		s.put(at, spec.EvGoUnparkBy, uint64(cause), goWord(g, seq), uint64(by))
@@ -208,7 +208,7 @@ func (s *Stream) Wake(at uint64, g GoID, seq uint32, cause Cause, by Address) {
 	s.full()
 }
 
-// Leave leaves a loop that has iterated so often.
+// Leave leaves a loop that has iterated that often.
 func (s *Stream) Leave(at uint64, loop PointID, trips uint64) {
 	s.put(at, spec.EvLeave, uint64(loop), trips)
 	s.full()

@@ -8,7 +8,7 @@ const MaxProcs = 1 << 12
 // seqMask: sequence numbers are kept modulo 2^24.
 const seqMask = 1<<24 - 1
 
-// legal tells which state may follow which without repair. A coroutine switch takes a goroutine
+// legal shows which state may follow which without repair. A coroutine switch takes a goroutine
 // from Waiting to Running.
 var legal = [NumStates][NumStates]bool{
 	Runnable: {Running: true},
@@ -406,7 +406,7 @@ func (m *model) wake(g GoID, p int32) {
 	}
 }
 
-// procs tells how many processors there are, if that can be believed: analyses have something for
+// procs reports how many processors there are, if that can be believed: analyses have something for
 // each.
 func (m *model) procs(n uint64, by ThreadID) {
 	if n > MaxProcs {

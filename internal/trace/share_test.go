@@ -2,8 +2,8 @@ package trace
 
 import "testing"
 
-// While the system tells of switches, states know who had a processor. Between such times a
-// thread's readings tell which share it had.
+// While the system reports switches, states know who had a processor. Between such times a
+// thread's readings show which share it had.
 func TestShareBetweenWatches(t *testing.T) {
 	t.Parallel()
 	tables := &Tables{Given: map[ThreadID][]Given{1: {{0, 0, 0}, {100, 100, 0}, {200, 120, 80}, {300, 200, 100}}}}

@@ -8,7 +8,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// OffReason tells why the operating system took a running goroutine's thread off its processor.
+// OffReason reports why the operating system took a running goroutine's thread off its processor.
 type OffReason uint8
 
 // The reasons.
@@ -33,7 +33,7 @@ func (r OffReason) String() string {
 // Off is why a Change ended that goes from OffCPU to another state.
 func (e *Event) Off() OffReason { return OffReason(e.aux) }
 
-// OSSource is whether the operating system told something.
+// OSSource is whether operating system reported something.
 type OSSource struct {
 	Errno uint32 // 0: it did
 	From  Time   // since when; 0: the beginning
@@ -41,7 +41,7 @@ type OSSource struct {
 	Lost  uint64 // what it had no room for
 }
 
-// Watch is a time in which the system told of all switches of the program's threads.
+// Watch is a time in which the system reported all switches of the program's threads.
 type Watch struct{ From, Until Time }
 
 // tell adds the time that a record of switches is about. A record about a time that began at the
@@ -63,7 +63,7 @@ func (t *Tables) tell(s OSSource) {
 	}
 }
 
-// watchedAt returns the time around a moment in which the system told of switches, or the next one
+// watchedAt returns the time around a moment in which the system reported switches, or the next one
 // after it. ok is false if there is none.
 func (t *Tables) watchedAt(at Time) (w Watch, ok bool) {
 	i := sort.Search(len(t.Watched), func(i int) bool { return t.Watched[i].Until > at })
@@ -82,15 +82,15 @@ const (
 	TooMany  = 1<<32 - 2 // it was not asked any more, or only now and then, because that cost too much
 )
 
-// TellsThreads reports whether the system told how long each thread had a processor, and waited for
-// one.
+// TellsThreads reports whether the system reported how long each thread had a processor, and waited
+// for one.
 func (t *Tables) TellsThreads() bool {
 	s, ok := t.Sources["schedstat"]
 	return !ok || s.Errno == 0 // files from before it was noted have it
 }
 
-// Switches reports whether the system told when threads got a processor and lost it, in a part of
-// the run at least.
+// Switches reports whether the system reported when threads got a processor and lost it, in a part
+// of the run at least.
 func (t *Tables) Switches() bool {
 	s, ok := t.Sources[SourceSwitches]
 	return ok && (s.Errno == 0 || s.Errno == TooMany)
@@ -120,7 +120,7 @@ func (m *model) switched(kind uint64, number uint32) {
 }
 
 // resume gives a thread its processor back. A thread that does something has one, whatever the
-// system told.
+// system reported.
 func (m *model) resume(th *thread) {
 	was := th.off
 	if th.off = None; was == None || th.g == nil {
@@ -143,10 +143,10 @@ const (
 	offThrottled = 1e6   // ns: what is shorter is another program's turn, also in a group with a quota
 	offStopped   = 150e6 // ns: what is shorter may be without any sign of life from the tool
 	offLate      = 50e6  // ns by which the tool may be late with one
-	clockGap     = 100e6 // ns between readings of the clocks in files that do not tell
+	clockGap     = 100e6 // ns between readings of the clocks in files that do not show
 )
 
-// offReason tells why a thread has been off its processor.
+// offReason reports why a thread has been off its processor.
 func (m *model) offReason(th *thread) OffReason {
 	t, from, to := m.t, m.t.clock.ns(th.offAt), m.nowNs
 	if !th.taken {
@@ -201,13 +201,13 @@ func (t *Trace) throttled(from, to Time) (ns int64) {
 // program meanwhile.
 const watchedLate = 10e6
 
-// AllSwitches reports whether the system told of all switches of the program's threads.
+// AllSwitches reports whether the system reported all switches of the program's threads.
 func (t *Tables) AllSwitches() bool {
 	s := t.Sources[SourceSwitches]
 	return t.Switches() && s.Errno == 0 && len(t.Watched) == 1 && s.From <= watchedLate
 }
 
-// WatchedFor is how long the system told of switches, in ns.
+// WatchedFor is how long the system reported switches, in ns.
 func (t *Tables) WatchedFor() (ns int64) {
 	for _, w := range t.Watched {
 		ns += int64(w.Until - max(w.From, 0))

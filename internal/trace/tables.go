@@ -36,7 +36,7 @@ type Tables struct {
 	Pressure int64
 	Sources  map[string]OSSource
 	Before   int64   // ns that threads had a processor before the trace began; [Tables.Usage] has them
-	Watched  []Watch // when the system told of switches
+	Watched  []Watch // when the system reported switches
 	Limits   []Limit
 	Levels   []LevelChange // in time order
 	Periods  Periods
@@ -340,7 +340,7 @@ type Given struct {
 }
 
 // Share returns which part of the time that a thread wanted a processor it had one, as far as
-// readings tell: 1 if nothing is known. It holds until the time that it returns with it.
+// readings show: 1 if nothing is known. It holds until the time that it returns with it.
 func (t *Tables) Share(id ThreadID, at Time) (share float64, until Time) {
 	w, told := t.watchedAt(at)
 	if told && at >= w.From { // the states of its goroutines tell

@@ -72,7 +72,7 @@ func TestHolds(t *testing.T) {
 		tr, o, said := runHolds(t, program)
 		for range 2 {
 			if counted(tr, said) == 0 {
-				break // else the writer, beside other load, came later than free events last
+				break // else the writer, under other load, came later than free events last
 			}
 			tr, o, said = runHolds(t, program)
 		}
@@ -101,7 +101,7 @@ func TestHolds(t *testing.T) {
 	// Operations themselves are too frequent, so that the hold is an estimate.
 	t.Run("often", func(t *testing.T) {
 		t.Parallel()
-		var took []float64 // of the time that the program measured: a single run is off by half beside other load
+		var took []float64 // of the time that the program measured: a single run is off by half under other load
 		for range 9 {
 			_, o, said := runHolds(t, program, "often")
 			if o.Ops != 2*uint64(said["uses"]) || o.Degraded < o.Ops/2 {

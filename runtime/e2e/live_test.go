@@ -269,7 +269,7 @@ func TestLoops(t *testing.T) {
 	}
 }
 
-// runCounting runs a program that says on its output what is to be found in its
+// runCounting runs a program that says on its output what must be found in its
 // trace, one thing a line.
 func runCounting(t *testing.T, program string) (*profile.Profile, []string) {
 	t.Helper()
@@ -419,7 +419,7 @@ func beyond(list, other []string) (only []string) {
 	return only
 }
 
-// steps are the events of a window behind its beginning, as text, sorted: where times
+// steps are the events of a window after its beginning, as text, sorted: where times
 // are equal their order may differ.
 func stepsOf(t *testing.T, tr *trace.Trace, from, to trace.Time) (list []string, losses trace.Losses) {
 	losses, err := tr.Events(func(batch []trace.Event) error {

@@ -132,7 +132,7 @@ func deepestPath(tr *trace.Trace) (deepest int) {
 
 // Programs whose processors are tokens, more than this machine has. They say who held a token
 // when; what that makes of each procedure's share is the profile, however long the program
-// slept, and whatever ran beside it.
+// slept, and whatever ran next to it.
 func TestVirtualProcessors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

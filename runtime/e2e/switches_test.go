@@ -27,7 +27,7 @@ type threadSwitch struct {
 	at   trace.Time
 }
 
-// switchesIn reads what the system told of threads.
+// switchesIn reads what the system reported threads.
 func switchesIn(t *testing.T, tr *trace.Trace) (list []threadSwitch) {
 	t.Helper()
 	file, err := os.Open(tr.Path)

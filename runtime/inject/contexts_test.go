@@ -99,7 +99,7 @@ func reach(funcs map[string][]*rtFunc, name, context string) {
 }
 
 // TestContexts checks that each function under _rt says in which contexts it runs, as
-// the calls have it. Who calls one from a new context sees that in the diff, and asks
+// the calls have it. A goroutine that calls one from a new context sees that in the diff, and asks
 // whether it may. The flag -update writes the comments.
 func TestContexts(t *testing.T) {
 	t.Parallel()

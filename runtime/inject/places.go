@@ -110,7 +110,7 @@ func ifWithInit(f *ast.File, name, stmt string) (found *ast.IfStmt) {
 	return found
 }
 
-// field is the place behind a field of a struct type; "" is its last one.
+// field is the place after a field of a struct type; "" is its last one.
 func field(name, field string) place {
 	return func(f *ast.File) (n int, start, end token.Pos) {
 		ast.Inspect(f, func(node ast.Node) bool {

@@ -71,7 +71,7 @@ func specConstants(t *testing.T) (names []string, values map[string]constant.Val
 }
 
 // TestConstants checks that the runtime's constants of the format are those of package
-// spec: each by its name, so that a word put between others moves those behind it here,
+// spec: each by its name, so that a word put between others moves those after it here,
 // too. The flag -update writes the file.
 func TestConstants(t *testing.T) {
 	t.Parallel()

@@ -48,7 +48,7 @@ type mine struct {
 	waited  *waitSum   // since its wait has ended and it does not run yet
 	woke    idleKey    // its last wait, or system call without a processor
 	wokeAt  trace.Time // the end of that
-	calling callPlace  // its system call, as far as samples tell
+	calling callPlace  // its system call, as far as samples show
 	inside  bool       // see within
 	started bool       // by one that was
 }
@@ -246,7 +246,7 @@ func (b *builder) endIdle(g *replay.G, from, now trace.Time) {
 		return
 	}
 	b.ledger.at(g.Context).Idle += int64(now - from)
-	if m := &b.gs[g.Slot]; m.wokeAt > from { // from there on it was ready
+	if m := &b.gs[g.Slot]; m.wokeAt > from { // after that it was ready
 		b.idled[m.woke] += int64(m.wokeAt - from)
 	}
 }

@@ -65,7 +65,7 @@ func sortCalls(list []Call) {
 	})
 }
 
-// realName returns the function behind the wrappers that the compiler makes for method values, and
+// realName returns the function after the wrappers that the compiler makes for method values, and
 // for value methods called through a pointer. What has a probe around it is only known to be an
 // operation.
 func (cs *calls) realName(symbol string) string {

@@ -8,14 +8,14 @@ import (
 )
 
 // Cost is the processor time that the tool took from the program, in ns, by kind. Numbers are
-// counted. The writer's time is measured, and where samples tell what text runs, that of probes.
+// counted. The writer's time is measured, and where samples show what text runs, that of probes.
 // Else events have the price that corrections take out, see [price.Prices]. Prices of what the text
 // counts are from a loop at the program's start.
 type Cost struct {
 	Writer     int64 `json:"writer_ns"`
 	Looks      int64 `json:"looks_ns"` // of threads that were asked where they are
 	Extensions int64 `json:"extensions_ns"`
-	// clocks that the collector's workers and assists read where the system does not tell of
+	// clocks that the collector's workers and assists read where the system does not show of
 	// switches
 	Collector Paid  `json:"collector"`
 	Events    Paid  `json:"events"`  // of procedures, loops and operations
@@ -33,7 +33,7 @@ type Cost struct {
 	From string `json:"events_from"` // where the price of an event was measured
 }
 
-// Paid is a number of things and what they cost together, in ns.
+// Paid is a number of things and their cost together, in ns.
 type Paid struct {
 	N    uint64 `json:"n"`
 	Cost int64  `json:"cost_ns"`

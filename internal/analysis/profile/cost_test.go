@@ -80,7 +80,7 @@ func TestCostOfText(t *testing.T) {
 	}
 }
 
-// Events of scheduling have a price of their own, and those of threads, which the system tells,
+// Events of scheduling have a price of their own, and those of threads, which the system reports,
 // have none.
 func TestCostOfChanges(t *testing.T) {
 	t.Parallel()

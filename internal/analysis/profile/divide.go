@@ -71,7 +71,7 @@ type division struct {
 	parts []part
 	upTo  [][]float64 // by busy processors: cumulative weight before each part, then the total
 	all   []float64   // the same, for any number of busy processors
-	off   []float64   // the same, without probes: who waits for a processor, or for the system, is in none
+	off   []float64   // the same, without probes: a goroutine that waits for a processor, or for the system, is in none
 }
 
 func (s *sampled) division(at replay.ContextID, st *stratum) *division {

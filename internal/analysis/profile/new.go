@@ -316,7 +316,7 @@ func (p *Profile) Unowned() int64 {
 // the system's account of a running thread is that of its last tick. It is 0 if that is not known.
 func (p *Profile) Withheld() int64 {
 	counted := p.CPU.User + p.CPU.System - p.CPU.Beside
-	if !p.CPU.Known || p.Off == nil || counted <= 0 { // or the system does not tell it by thread
+	if !p.CPU.Known || p.Off == nil || counted <= 0 { // or the system does not show it by thread
 		return 0
 	}
 	return max(0, p.Busy+p.Spin-counted)

@@ -51,7 +51,7 @@ type Object struct {
 	HoldInterval *[2]int64 `json:"hold_interval_ns,omitempty"`
 	Estimated    bool      `json:"hold_estimated,omitempty"`
 
-	// Partly tells that some operations on a lock have no probe: its holds are not all known.
+	// Partly shows that some operations on a lock have no probe: its holds are not all known.
 	Partly bool `json:"partly_seen,omitempty"`
 
 	Longest int64 `json:"longest_hold_ns,omitempty"`
@@ -60,7 +60,7 @@ type Object struct {
 	// Waiting[n] is the time with n goroutines waiting, summed over the objects: the sum
 	// of n x Waiting[n] is Wait (Little's law).
 	Waiting []int64 `json:"waiting_ns"`
-	// Apart tells that it is not known how many waited at a time: some waits have no object, or
+	// Apart shows that it is not known how many waited at a time: some waits have no object, or
 	// told it only at their end.
 	Apart bool `json:"waited_apart,omitempty"`
 	// Together are waits that one goroutine ended within 20 us of each other, or within a hundredth
@@ -702,8 +702,8 @@ func (o *Object) Lock() bool {
 // least.
 func (o *Object) Announces() bool { return 2*o.endedAll > 3*uint64(o.Waits) }
 
-// Streams reports whether most of what was received from a channel was there already. Who waits at
-// a barrier waits at nearly every crossing: only who comes last does not.
+// Streams reports whether most of what was received from a channel was there already. A goroutine
+// that waits at a barrier waits at nearly every crossing: only who comes last does not.
 func (o *Object) Streams() bool { return o.received > barrierCame*uint64(o.Waits) }
 
 // barrierCame is how many come to a barrier, at the least, for each that waits: with two that is

@@ -9,7 +9,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// One goroutine holds a lock, another waits for it, a third waits for nobody knows
+// One goroutine holds a lock, another waits for it, a third waits for it is not known
 // what, and a fourth spins: every number is known.
 func TestObjects(t *testing.T) {
 	const reason, mutex = "sync.Mutex.Lock", 0xc000_0000_1000
@@ -107,8 +107,8 @@ func TestObjects(t *testing.T) {
 }
 
 // Whoever holds a lock in a procedure whose calls are only counted is known by the point of the
-// operation: the blame is that procedure's, not its caller's. Who ends another wait there may have
-// called it for a moment: what was done meanwhile is its caller's.
+// operation: the blame is that procedure's, not its caller's. A goroutine that ends another wait
+// there may have called it for a moment: what was done meanwhile is its caller's.
 func TestBlameOnCounted(t *testing.T) {
 	b := tracetest.New(2)
 	hold, send := b.Proc("main.hold"), b.Proc("main.send")
@@ -156,7 +156,7 @@ func TestBlameOnCounted(t *testing.T) {
 }
 
 // A goroutine that waits for a condition holds no lock meanwhile, and has it again when it
-// runs; a lock that was given back where nobody saw it is nobody's when another takes it.
+// runs; a lock that was given back where it was not seen it is nobody's when another takes it.
 func TestLocksAndConditions(t *testing.T) {
 	b := tracetest.New(2)
 	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
@@ -174,7 +174,7 @@ func TestLocksAndConditions(t *testing.T) {
 		b.At(at)
 		b.Sync(g1, hidden, 0x2000, 0)
 		b.Sync(g1, read, 0x3000, 0)
-		b.Sync(g1, lock, 0x1000, 0) // the one behind the other locks again
+		b.Sync(g1, lock, 0x1000, 0) // the in turn locks again
 		b.Wait(g1, "sync.Cond.Wait", 0x4000, stack)
 		at += 100
 		b.At(at)
@@ -192,7 +192,7 @@ func TestLocksAndConditions(t *testing.T) {
 	}
 	p := profileOf(t, b)
 	mu := entry(t, p, "main.mu")
-	// The other's, and those behind the wait; nobody knows how much of the first 10 ns.
+	// The other's, and those after the wait; it is not known how much of the first 10 ns.
 	if want := int64(1000 * (1000 + 10000)); mu.Hold != want {
 		t.Errorf("main.mu was held for %d ns, expected %d", mu.Hold, want)
 	}
@@ -250,8 +250,8 @@ func TestBlameByWaking(t *testing.T) {
 	}
 }
 
-// Who sleeps with a lock has held it meanwhile, although it runs only for a moment before it gives
-// it back. After a wait for the lock it had it when it ran.
+// A goroutine that sleeps with a lock has held it meanwhile, although it runs only for a moment
+// before it gives it back. After a wait for the lock it had it when it ran.
 func TestBlameForSleeping(t *testing.T) {
 	for reason, want := range map[string]int64{"sleep": 8900, "sync.Cond.Wait": 100} {
 		b := tracetest.New(2)
@@ -352,7 +352,7 @@ func TestBlameAtBarrier(t *testing.T) {
 	}
 }
 
-// A goroutine that WaitGroup.Go started ends the wait behind the procedure that it was started for.
+// A goroutine that WaitGroup.Go started ends the wait after the procedure that it was started for.
 // Who started it waits, and did nothing.
 func TestBlameForGo(t *testing.T) {
 	for _, start := range []string{"main.all.func1", "sync.(*WaitGroup).Go.func1"} {
@@ -702,7 +702,7 @@ func TestTwoNames(t *testing.T) {
 	b.Wait(consumer, "chan receive", address, in)
 	b.At(300)
 	b.Unpark(producer, consumer)
-	b.Sync(producer, sends, address, 0) // the probe is behind the operation
+	b.Sync(producer, sends, address, 0) // the probe is after the operation
 	b.At(310)
 	b.Start(consumer, 1)
 	b.Sync(consumer, receives, address, 0)

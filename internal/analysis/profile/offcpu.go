@@ -134,10 +134,10 @@ type waited struct {
 // untold returns how long running goroutines had no processor at times of which the system did not
 // tell.
 //
-// By the scheduler the goroutines ran for so long (without the times of which the system told), and
-// their threads had processors for so long: the difference they had none. It is too small by the
-// time in which threads used their processors to look for goroutines, or to begin and end, and in
-// files of older programs too large by what the last readings of threads that have ended lack.
+// By the scheduler the goroutines ran for so long (without the times of which the system reported),
+// and their threads had processors for so long: the difference they had none. It is too small by
+// the time in which threads used their processors to look for goroutines, or to begin and end, and
+// in files of older programs too large by what the last readings of threads that have ended lack.
 // Threads of C and the runtime's monitor use processors too, so that the process's own account
 // bounds it from below.
 //

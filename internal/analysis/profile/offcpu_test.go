@@ -51,8 +51,8 @@ func TestOffCPU(t *testing.T) {
 	}
 }
 
-// Where the system tells when it took a processor, that time is in no busy time, and the normalized
-// processor time of others is what it would have been.
+// Where the system reports when it took a processor, that time is in no busy time, and the
+// normalized processor time of others is what it would have been.
 func TestOffTold(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2).Switches()
@@ -123,7 +123,7 @@ func TestOffAlone(t *testing.T) {
 	}
 }
 
-// Where the system tells of no thread, what the process used bounds what goroutines can have used.
+// Where the system reports no thread, what the process used bounds what goroutines can have used.
 func TestOffOfNobody(t *testing.T) {
 	t.Parallel()
 	for used, want := range map[int64]*profile.Interval{600e6: {Low: 400e6, High: 1000e6}, 990e6: nil} {
@@ -141,9 +141,9 @@ func TestOffOfNobody(t *testing.T) {
 	}
 }
 
-// Where the system told of a part of the run only, what threads had bounds what is taken out of the
-// rest. A thread that waits for a processor when it wakes up waits longer than its goroutines ever
-// ran.
+// Where the system reported a part of the run only, what threads had bounds what is taken out of
+// the rest. A thread that waits for a processor when it wakes up waits longer than its goroutines
+// ever ran.
 func TestOffToldInPart(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2).Switches()
@@ -218,7 +218,7 @@ func TestSpunFor(t *testing.T) {
 }
 
 // Of a time in which nothing ran a goroutine that ended it waited for a part, and was ready for the
-// rest. Who waits longest is not why.
+// rest. A goroutine that waits longest is not why.
 func TestIdleFor(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2)

@@ -83,7 +83,7 @@ func (t *taker) probedTime(ran float64) (ns float64) {
 	return ns
 }
 
-// seen reports whether samples tell of probes in a context.
+// seen reports whether samples show of probes in a context.
 func (t *taker) seen(id replay.ContextID) bool {
 	n := &t.r.Contexts.Node(id).Context
 	st := t.told.strata[stratumKey{n.Group, n.Proc, trace.NoPoint}]
@@ -137,7 +137,7 @@ func (t *taker) counts() {
 }
 
 // text takes the cost of what text counts by itself out of the procedures in which it stands, and
-// of the counters of calls that probes do. Samples do not tell these apart from the rest of a line.
+// of the counters of calls that probes do. Samples do not show these apart from the rest of a line.
 func (t *taker) text() (p paid) {
 	text, _ := price.InText(t.r.T)
 	called := map[trace.PointID]uint64{} // counters of calls, in probes

@@ -173,7 +173,7 @@ type Entry struct {
 	Small    bool      `json:"small,omitempty"`
 	SelfNPTs *Interval `json:"self_npt_interval,omitempty"`
 	NPTs     *Interval `json:"npt_interval,omitempty"`
-	// Lines divide SelfNPT by lines of the procedure's text, where samples tell which line ran.
+	// Lines divide SelfNPT by lines of the procedure's text, where samples show which line ran.
 	Lines []LineTime `json:"self_lines,omitempty"`
 	// BlockedOn divides SelfBlocked by object, as far as the waits began in the trace.
 	BlockedOn []Waited `json:"self_blocked_on,omitempty"`

@@ -181,7 +181,7 @@ func (l *lock) waited() bool {
 	return slices.ContainsFunc(l.queues, func(q *queue) bool { return q.n > 0 })
 }
 
-// take records that a goroutine holds the object from now on. The goroutine must not be among the
+// take records that a goroutine holds the object after this. The goroutine must not be among the
 // holders yet.
 func (l *lock) take(ob *replay.Object, at trace.PointID, now trace.Time) {
 	l.advance(now)

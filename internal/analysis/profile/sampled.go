@@ -105,7 +105,7 @@ func newSampled(r *replay.Replay) *sampled {
 }
 
 // note records that a sample at context at, with so many processors busy, found context to. code
-// tells that it shows what text ran, and so probes.
+// shows that it shows what text ran, and so probes.
 func (s *sampled) note(at, to replay.ContextID, i int, weight float64, code bool) {
 	s.samples++
 	from := s.r.Contexts.Node(at).Context

@@ -16,7 +16,7 @@ import (
 )
 
 // phases is a random program: threads that run procedures in procedures, in phases of
-// their own lengths, at times one behind the other and at times together.
+// their own lengths, at times in turn and at times together.
 func phases(r *rand.Rand) (procs int, ths []tracetest.Thread) {
 	procs = 1 + r.IntN(4)
 	mean := math.Exp(r.Float64()*5) * 1e5 // 0.1 to 15 ms
@@ -113,7 +113,7 @@ func find(p *profile.Profile, name string) *profile.Entry {
 	return nil
 }
 
-// Whatever is sampled, no time is lost, and what events tell of stays exact: the states
+// Whatever is sampled, no time is lost, and what events show of stays exact: the states
 // of groups and goroutines, and the totals of traced procedures.
 func TestSampledIdentities(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -242,7 +242,7 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// Where a procedure's calls of others were only counted, and few samples tell of it or none, its
+// Where a procedure's calls of others were only counted, and few samples show of it or none, its
 // own time may be that of those.
 func TestTimeOfCountedCallees(t *testing.T) {
 	b := tracetest.New(1).Samples(3e6, 3, func(name string) bool { return name == "main.callee" })

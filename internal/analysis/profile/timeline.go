@@ -37,7 +37,7 @@ func newSeries(wall trace.Time) series {
 func (s *series) set(now trace.Time, is float64) {
 	for s.since < now {
 		k := int64(s.since) / s.slice
-		if k >= int64(len(s.area)) { // behind the end of a trace whose times make no sense
+		if k >= int64(len(s.area)) { // after the end of a trace whose times make no sense
 			s.since = now
 			break
 		}

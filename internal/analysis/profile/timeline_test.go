@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A time that makes no sense, far behind the end, takes no time to get to.
+// A time that makes no sense, far after the end, takes no time to get to.
 func TestFarBehindTheEnd(t *testing.T) {
 	t.Parallel()
 	s := newSeries(1000)

@@ -350,7 +350,8 @@ func object(t *testing.T, p *profile.Profile, name string) *profile.Object {
 	return nil
 }
 
-// Who sends late is to blame for what it did meanwhile, not for what it waited for itself.
+// A goroutine that sends late is to blame for what it did meanwhile, not for what it waited for
+// itself.
 func TestBlameOfEnder(t *testing.T) {
 	b := tracetest.New(2)
 	b.Object("main.ch", spec.OpReceive)

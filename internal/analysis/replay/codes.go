@@ -109,7 +109,7 @@ func (r *Replay) pointsOf(code trace.CodeID) (list []trace.PointID, whole bool) 
 
 // merge returns the context that a path and a code lead to. What is on the path is looked for in
 // the code, in its order. What the code has besides ran without probes, if it ever does: otherwise
-// events tell of it, which are exact. What the path has besides counts if events told of it, too.
+// events show of it, which are exact. What the path has besides counts if events told of it, too.
 func (r *Replay) merge(g *G, path trace.PathID, code trace.CodeID) ContextID {
 	r.codes.path = r.codes.path[:0]
 	for ; path != 0; path = r.T.Paths[path].From {

@@ -12,7 +12,7 @@ import (
 
 // path is the skeleton of a critical path: the proof that a visitor is told enough for one. It
 // keeps each goroutine's steps, and walks back from the end: through what a goroutine did to
-// where its last wait ended, and from there on through what the goroutine did that ended it.
+// where its last wait ended, and after that through what the goroutine did that ended it.
 type path struct {
 	replay.Nop
 	r     *replay.Replay

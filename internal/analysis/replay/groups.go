@@ -47,8 +47,8 @@ type Group struct {
 	Named   bool // Func is the name that the goroutines gave themselves
 
 	starts bool            // Func is what a method starts to call what was passed to it
-	first  []trace.PointID // the procedures that they entered first, as far as events tell; mostFirst of them
-	calls  []trace.Frame   // what Func called, as far as stacks tell; mostFirst of them, by function
+	first  []trace.PointID // the procedures that they entered first, as far as events show; mostFirst of them
+	calls  []trace.Frame   // what Func called, as far as stacks show; mostFirst of them, by function
 	stacks map[trace.StackID]bool
 }
 
@@ -61,7 +61,7 @@ func (gr *Groups) Probed(id GroupID) trace.PointID {
 	return trace.NoPoint
 }
 
-// mostFirst is how many procedures a group may enter first until nobody asks for which it was
+// mostFirst is how many procedures a group may enter first until none for which it was
 // started.
 const mostFirst = 8
 
@@ -114,7 +114,7 @@ func (gr *Groups) procedure(p trace.PointID) Origin {
 	return Origin{pt.Name, pt.File, pt.Line}
 }
 
-// called returns what Func called, if stacks tell of one function and events of no other.
+// called returns what Func called, if stacks show of one function and events of no other.
 func (g *Group) called() (f trace.Frame, ok bool) {
 	if len(g.calls) != 1 || len(g.first) > 1 {
 		return f, false

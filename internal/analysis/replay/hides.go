@@ -5,7 +5,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Hides returns the procedures that call some of which not all calls have events, or may, as
+// Hides returns the procedures that call some with some that are not calls have events, or may, as
 // degraded tells of a point: where no sample says more, what these do seems to be done by their
 // callers. Of no procedure these are what goroutines start with.
 func Hides(t *trace.Tables, degraded func(*trace.Point) bool) map[trace.PointID]bool {

@@ -39,7 +39,7 @@ func (r *Replay) Shared(p trace.PointID) bool {
 	return op == spec.OpRLock || op == spec.OpTryRLock
 }
 
-// acquire records that a goroutine holds a lock from now on.
+// acquire records that a goroutine holds a lock after this.
 func (r *Replay) acquire(g *G, now trace.Time, addr trace.Address, point trace.PointID) {
 	most := 1
 	if r.Shared(point) {
@@ -112,9 +112,9 @@ func (r *Replay) release(g *G, now trace.Time, addr trace.Address, how Release) 
 	}
 }
 
-// blink processes a change of a point's level. Who holds its objects from there on is not known,
-// because what they did meanwhile has no event: a hold that ended unseen would otherwise last until
-// the next time that somebody looks.
+// blink processes a change of a point's level. A goroutine that holds its objects after that is not
+// known, because what they did meanwhile has no event: a hold that ended unseen would otherwise
+// last until the next time that somebody looks.
 func (r *Replay) blink(c *trace.LevelChange) {
 	if int(c.Point) >= len(r.T.Points) || r.T.Points[c.Point].Kind != spec.PointSync {
 		return
@@ -161,8 +161,8 @@ func (r *Replay) dies(g *G, now trace.Time) {
 }
 
 // Operates returns the procedure of a goroutine that operates at a point. It is the point's own
-// if calls of that procedure were not all traced, because then no event tells that it was
-// entered, or if its deferred calls run behind its exit.
+// if calls of that procedure were not all traced, because then no event shows that it was
+// entered, or if its deferred calls run after its exit.
 func (r *Replay) Operates(g *G, point trace.PointID) trace.PointID {
 	top := r.Contexts.list[g.Context].Proc
 	owner := r.T.Points[point].Owner

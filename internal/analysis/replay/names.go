@@ -215,7 +215,8 @@ func (n *Names) ofRuntime(stack trace.StackID, reason trace.ReasonID) string {
 	}
 	switch r {
 	case "semacquire": // package sync's semaphores have reasons of their own, but for those of files
-	// the runtime has channels, too: who starts a collection may have to wait for its workers
+	// the runtime has channels, too: a goroutine that starts a collection may have to wait for its
+	// workers
 	case "chan receive", "chan send":
 	default:
 		return ""

@@ -13,9 +13,9 @@ type Options struct {
 	// that it uses real ones. See virtual.go.
 	VirtualProcs int
 	// Price is what an event cost the goroutine that made it, in ns: it pays in its next segments.
-	// nil: nobody asks.
+	// nil: none.
 	Price func(*trace.Event) float64
-	// After is called behind each event; nil: nobody asks.
+	// After is called after each event; nil: none.
 	After func(*trace.Event)
 }
 
@@ -32,9 +32,9 @@ type Replay struct {
 	Procs      int   // GOMAXPROCS now
 	Events     int64 // seen so far
 	Entries    int64 // of these, enters and exits
-	Operations int64 // likewise
-	Changes    int64 // likewise, of states, with those of which one event tells
-	Switches   int64 // likewise, of threads, as the system told
+	Operations int64 // the same
+	Changes    int64 // the same of states, with those of which one event tells
+	Switches   int64 // the same of threads, as the system reported
 
 	source   trace.Source
 	options  Options
@@ -194,8 +194,8 @@ func (r *Replay) event(e *trace.Event) {
 	}
 }
 
-// pay adds an event's price to what the goroutine owes that made it: who wakes or creates another
-// one makes that one's event.
+// pay adds an event's price to what the goroutine owes that made it: a goroutine that wakes or
+// creates another one makes that one's event.
 func (r *Replay) pay(e *trace.Event) {
 	slot := e.Slot
 	if e.Kind == trace.Create || e.Kind == trace.Change && e.From == trace.Waiting {

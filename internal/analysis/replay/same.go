@@ -9,7 +9,7 @@ import (
 )
 
 // An object may have two names: a channel is made as a variable, and reaches its other side through
-// a field, an element or an interface. Its address alone does not tell, because addresses are
+// a field, an element or an interface. Its address alone does not show, because addresses are
 // reused. But who waits for an object and who ends that wait by an operation on the same address
 // are at one object. So their names are joined, for this address.
 
@@ -22,7 +22,7 @@ type woke struct {
 
 // joinWaker joins the name that the place of a wait gives its object with that which the waker has
 // for it. An operation on the address since the wait began was on the same object. Otherwise the
-// operation's event is behind it.
+// operation's event is after it.
 func (r *Replay) joinWaker(by *G, w *Wait) {
 	at := r.Names.site(w.Stack, w.Reason)
 	if at == trace.NoPoint {

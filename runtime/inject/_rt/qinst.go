@@ -17,7 +17,7 @@
 // in its buffers, and no sorting by time is needed within a thread.
 //
 // Threads never wait for the writer. An event that finds no buffer is counted as lost, and
-// the next event tells how many are missing. A hit that finds no counter is counted in
+// the next event reports how many are missing. A hit that finds no counter is counted in
 // counters that all threads share.
 //
 // # An example
@@ -27,7 +27,7 @@
 //
 //	num=2 tid=4711 seq=0 ticks=1000 g=0 proc=3
 //
-// and puts these words behind it, in hexadecimal digits:
+// and puts these words after it, in hexadecimal digits:
 //
 //	00000000 09 000000   go start, at ticks 1000
 //	00000200 00000007    goroutine 7, its second transition: to be created was the first
@@ -95,7 +95,7 @@
 //	threshold+qinstLow  low: whose quota comes down to it the writer is told of (qinstWant)
 //	threshold+n         quota of a point at level trace: n more events, 1<<28 at most
 //	1<<31-5         qinstCountOnly, threshold of a thread that found no buffer, of mode=count,
-//	                and behind the limit: no quota of a traced point is above it. A thread that found
+//	                and after the limit: no quota of a traced point is above it. A thread that found
 //	                buffers, but none left by the budget, has it for entries alone (qinstRecorder.telling)
 //	1<<31-4         qinstBursting, quota in a burst of a point that is only counted: the thread ends it
 //	1<<31-3         qinstDelayed, quota of a point whose hits take longer
@@ -178,7 +178,7 @@ const (
 var qinst_on uint32
 
 // qinstStates is set while scheduling events are recorded. It is cleared before the last
-// record is written, and behind a limit: hooks then do nothing, and entries find no buffer.
+// record is written, and after a limit: hooks then do nothing, and entries find no buffer.
 var qinstStates uint32
 
 // qinstSlowClock is set where the processor's clock may stop or change speed. Time is then
@@ -355,14 +355,14 @@ func (s *qinstStack) frame(i uint32) *qinstFrame {
 // qinstSlowClock says so.
 func qinstNow() uint64
 
-// qinstInvariantClock tells whether that clock always runs, at one speed.
+// qinstInvariantClock reports whether that clock always runs, at one speed.
 func qinstInvariantClock() bool
 
 // qinstChecksum is qinstCRC where the processor has the instructions.
 func qinstChecksum(sum uint32, p, n uintptr) uint32
 
 // The probe at a procedure's entry is qinst_enter, in assembly: it counts, and goes on
-// here if the entry is to be traced. Its first result, the token, is all that the exit
+// here if the entry must be traced. Its first result, the token, is all that the exit
 // probe gets; it says what was decided at the entry, so that pairs stay whole (rule 6):
 //
 //	63        32 31       21 20        0

@@ -52,10 +52,10 @@ const (
 	qinstSysPidGet     = 438
 
 	qinstStatMode = 24 // offset in a struct stat
-	qinstStatUser = 28 // likewise
+	qinstStatUser = 28 // the same
 )
 
-// qinstChecks tells whether the processor has the instructions of checksums.
+// qinstChecks reports whether the processor has the instructions of checksums.
 // Context: start.
 func qinstChecks() bool { return cpu.X86.HasSSE42 && cpu.X86.HasPCLMULQDQ }
 

@@ -55,10 +55,10 @@ const (
 	qinstSysPidGet     = 438
 
 	qinstStatMode = 16 // offset in a struct stat
-	qinstStatUser = 24 // likewise
+	qinstStatUser = 24 // the same
 )
 
-// qinstChecks tells whether the processor has the instructions of checksums.
+// qinstChecks reports whether the processor has the instructions of checksums.
 // Context: start.
 func qinstChecks() bool { return cpu.ARM64.HasCRC32 }
 

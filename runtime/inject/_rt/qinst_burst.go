@@ -24,7 +24,7 @@ import (
 // Operations and records that are too frequent even for what they tell are traced in bursts, too. So
 // what a hold takes is known from all parts of the run.
 //
-// Where threads do not tell what text runs (qinst_look.go), samplers look in bursts alone while procedures are held.
+// Where threads do not show what text runs (qinst_look.go), samplers look in bursts alone while procedures are held.
 // Otherwise they would take the time of held procedures, which are on no profile stack then, for that of their callers.
 
 const (
@@ -353,7 +353,7 @@ func qinstHoldOne(unit uint32, c *qinstControl, saves, most, least float64) floa
 	return 0
 }
 
-// qinstHold holds a unit. No event of it is written from here on, in bursts neither: its
+// qinstHold holds a unit. No event of it is written after this, in bursts neither: its
 // loops go on the list, so that rate control keeps all of them counted. Without room there it is
 // not held.
 // Context: writer.
@@ -609,8 +609,8 @@ func qinstEndBurst() {
 }
 
 // qinstTraceBurst lets the operations at a point be traced, or not. Readers have to know when that ends,
-// because a hold that ended behind a burst would last until the next one for them. The record that begins a burst stands
-// before its first event, the one that ends it behind the last.
+// because a hold that ended after a burst would last until the next one for them. The record that begins a burst stands
+// before its first event, the one that ends it after the last.
 // Context: writer.
 func qinstTraceBurst(point uint32, on bool) {
 	level, quota := qinstRateTrace-qinstRateLevel(qinstControlOf(point).below), qinstSet.threshold

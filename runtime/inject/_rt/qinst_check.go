@@ -11,9 +11,9 @@ var qinstCheck struct {
 	sum     uint32  // of the packet without its packed block, or of that
 	outside uint32  // the packet's, while sum is its block's
 	inside  bool    // a block is being written
-	from    uintptr // bytes of the output buffer behind this are not in sum yet
+	from    uintptr // bytes of the output buffer after this are not in sum yet
 
-	packets uint64 // of the segment, behind its header
+	packets uint64 // of the segment, after its header
 	sums    uint32 // of their last checksums
 }
 
@@ -33,7 +33,7 @@ func qinstCRC(sum uint32, p, n uintptr) uint32 {
 	return ^sum
 }
 
-// qinstHasCheck tells whether the processor has the instructions.
+// qinstHasCheck reports whether the processor has the instructions.
 var qinstHasCheck bool
 
 // qinstCheckOut takes what the output buffer has of the packet into its checksum.

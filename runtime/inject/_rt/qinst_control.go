@@ -29,7 +29,7 @@ const (
 	// An idle program has the budget that this share of a processor would give.
 	qinstIdleShare = 0.1
 
-	// Operations on synchronization objects and the program's records tell more than they cost: without
+	// Operations on synchronization objects and the program's records show more than they cost: without
 	// them no hold is known, and a record that is not written is lost. So this part of the budget
 	// is theirs, whatever counting the hot procedures takes. A point that is hit less often than the
 	// rate is always traced, as long as all of them fit into the whole budget.
@@ -50,7 +50,7 @@ type qinstControl struct {
 	n            float64        // hits in it
 	told, news   uint64         // counted hits (those that are not traced) that sums records have told of; at this one
 	until        uint64         // likewise when the point came back to trace, which none has told of yet
-	timed, took  uint64         // likewise
+	timed, took  uint64         // the same
 	kind         uint8          // 0: qinstPair as far as is known
 	held         uint8          // of a unit: its level outside of bursts, 0: the usual one
 	calm         uint8          // windows in which it need not be held
@@ -209,7 +209,7 @@ func qinstControlWindow() {
 }
 
 // qinstTakeWants puts the points that a thread has noted on the list.
-// wantOut moves behind the read: the thread then may use the slot again.
+// wantOut moves after the read: the thread then may use the slot again.
 // Context: writer.
 func qinstTakeWants(b *qinstRecorder) {
 	for ; b.wantOut != atomic.Load(&b.wantIn); atomic.Store(&b.wantOut, b.wantOut+1) {

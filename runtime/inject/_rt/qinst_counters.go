@@ -45,7 +45,7 @@ type qinstRuling struct {
 }
 
 // A page is known in three places: its recorder has its address, the directory has its number,
-// for readers of the ring, and qinstPaged tells that some thread has it.
+// for readers of the ring, and qinstPaged shows that some thread has it.
 var (
 	qinstPages qinstPool
 
@@ -85,7 +85,7 @@ func qinstFirstHit(b *qinstRecorder, point uint32) (ok bool) {
 	return ok
 }
 
-// qinstOutOfPages tells whether all pages that there may be are in use.
+// qinstOutOfPages reports whether all pages that there may be are in use.
 // Context: probe.
 //
 //go:nosplit
@@ -137,7 +137,7 @@ func qinstNewPage(b *qinstRecorder, number, shared uint32) bool {
 	i := (p - qinstPages.base) / qinstPageSize
 	atomic.Store((*uint32)(unsafe.Pointer(qinstDirectory+i*4)), (number+1)|shared)
 	// Rate control walks the directory once. A page that comes back for other points is
-	// behind it, so it starts again.
+	// after it, so it starts again.
 	if i < uintptr(atomic.Load(&qinstPagesSeen)) {
 		atomic.Store(&qinstPagesBack, 1)
 	}
@@ -156,7 +156,7 @@ func (b *qinstRecorder) joinPaging() {
 	}
 }
 
-// qinstPagesLow tells whether more pages are to be made.
+// qinstPagesLow reports whether more pages are to be made.
 // Context: start, probe, writer.
 //
 //go:nosplit

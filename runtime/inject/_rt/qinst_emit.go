@@ -18,7 +18,7 @@ const (
 )
 
 var (
-	qinstKinds    [qinstMaxKinds]string // descriptions: descriptors behind the tag
+	qinstKinds    [qinstMaxKinds]string // descriptions: descriptors after the tag
 	qinstNKinds   int
 	qinstOutKinds int
 )
@@ -63,7 +63,7 @@ func qinstWriteKinds() {
 	}
 }
 
-// qinstRecordReached counts a record and tells whether it is to be emitted.
+// qinstRecordReached counts a record and reports whether it is to be emitted.
 // The caller encodes the record only if the result says so, because encoding is expensive.
 // Context: probe.
 //

@@ -181,7 +181,7 @@ func qinstNameFlight(name string) {
 	qinstUnlockMemory()
 }
 
-// qinstFlightWhole tells whether the reducer has given back all buffers that it had when
+// qinstFlightWhole reports whether the reducer has given back all buffers that it had when
 // the file was requested. It does not wait for a reducer that hangs.
 // Context: writer.
 func qinstFlightWhole() bool {

@@ -16,7 +16,7 @@ const qinstTookIn = 3
 
 // qinstTook notes that the running goroutine takes memory: a span for its cache, or a large object. By chance, in
 // proportion to the bytes, an event says so. The cache belongs to the processor, so that a span is of those who take
-// from it by turns; among many events each has its share.
+// from it alternately; among many events each has its share.
 // Context: hook.
 func qinstTook(bytes uintptr) {
 	gp := getg()
@@ -69,7 +69,7 @@ func qinstCollectorClock() uint64 {
 	return cpu
 }
 
-// qinstCollects returns the thread's processor time in ns where it begins to collect, 0 if nobody asks.
+// qinstCollects returns the thread's processor time in ns where it begins to collect, 0 if none.
 // Context: hook.
 func qinstCollects() uint64 {
 	if qinstStates == 0 || !qinstCollectorAsks.Load() {

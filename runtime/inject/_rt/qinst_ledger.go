@@ -348,7 +348,7 @@ func qinstMakeLedger(i uint32, must bool) bool {
 	return true
 }
 
-// qinstLedgerMay tells whether ledgers may have so many bytes more in the ring. They have an
+// qinstLedgerMay reports whether ledgers may have so many bytes more in the ring. They have an
 // eighth of all memory for themselves and no more: a program may register its points and start its
 // threads when events and other counts have taken what there was, and a thread that finds no page of
 // counters traces nothing.
@@ -398,7 +398,7 @@ func qinstMapPieces() bool {
 	return true
 }
 
-// qinstUseWords makes the words behind a ledger's slots memory, from one byte to another.
+// qinstUseWords makes the words after a ledger's slots memory, from one byte to another.
 // Context: start, hook, writer.
 func qinstUseWords(at, from, to uintptr) bool {
 	words := at + qinstLedgerWords

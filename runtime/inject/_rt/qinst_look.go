@@ -16,7 +16,7 @@ import (
 // microseconds, or for the end of a system call. And it interrupts another processor, which is expensive there.
 //
 // The signal is the one by which package runtime preempts goroutines. Programs get it at any time
-// anyway, and it may come without a reason. Before it comes the thread may
+// in any case, and it may come without a reason. Before it comes the thread may
 // enter a system call: package runtime's preemption has the same gap, and the system restarts calls. While the thread
 // waits in one no timer of its processor time goes off, and the next look stops the timer.
 //
@@ -38,7 +38,7 @@ const (
 	qinstCodeDepth = 400     // frames of a stack, the innermost ones
 
 	qinstLookFirst = 1000 // looks of a sampler that are as frequent as is set
-	qinstPartLooks = 0.15 // of the budget, for those behind them
+	qinstPartLooks = 0.15 // of the budget, for those after them
 )
 
 // qinstLook is what a thread found when it was asked where it is.
@@ -56,7 +56,7 @@ type qinstLook struct {
 // it once, whatever the depth of a recursion: otherwise each of its stacks would have codes of its own.
 type qinstCode struct {
 	from uint64
-	pc   uintptr // behind the call, or the instruction that ran; 1: calls that are not known; 0: not stored yet
+	pc   uintptr // after the call, or the instruction that ran; 1: calls that are not known; 0: not stored yet
 }
 
 var (
@@ -70,7 +70,7 @@ var (
 	qinstLostCodes   uint64
 )
 
-// qinstPrepareLooks makes room for codes. Without it threads are not asked, and profile stacks tell alone.
+// qinstPrepareLooks makes room for codes. Without it threads are not asked, and profile stacks show alone.
 // Context: writer.
 func qinstPrepareLooks() {
 	qinstCodeTable = qinstAnonymous(qinstCodeSlots * 4)
@@ -112,7 +112,7 @@ func (b *qinstRecorder) unask() {
 }
 
 // setTimer lets a timer go off when the thread has used so much more processor time, in ns; 0 stops it. It reports
-// whether it could. Where the system gives no timers, signals are sent from then on.
+// whether it could. Where the system gives no timers, signals are sent after that.
 // Context: sampler.
 func (b *qinstRecorder) setTimer(ns int64) bool {
 	l, tid := &b.look, b.tid
@@ -236,7 +236,7 @@ func qinstCodeOf(c *sigctxt, gp *g, mp *m) uint32 {
 	return qinstCodeFor(&pcs, n, u.valid())
 }
 
-// qinstCodeFor is the code of the innermost n pcs of a stack; cut tells that there are more. If there is no room
+// qinstCodeFor is the code of the innermost n pcs of a stack; cut shows that there are more. If there is no room
 // for the calls, it is that of the pc alone: what ran matters most.
 // Context: hook, sampler.
 func qinstCodeFor(pcs *[qinstCodeDepth]uintptr, n int, cut bool) uint32 {
@@ -247,7 +247,7 @@ func qinstCodeFor(pcs *[qinstCodeDepth]uintptr, n int, cut bool) uint32 {
 	if cut {
 		from = qinstCodeInto(0, 1)
 	}
-	var seen [16]uint64 // a filter: of most frames it tells that they were not there before
+	var seen [16]uint64 // a filter: of most frames it shows that they were not there before
 	for i := n - 1; i >= 0; i-- {
 		h := pcs[i] * 0x9E3779B97F4A7C15 >> 54
 		if i > 0 && seen[h/64]>>(h%64)&1 != 0 && qinstIsAmong(pcs[i+1:n], pcs[i]) {

@@ -21,7 +21,7 @@ const qinstMachineNS = 10e9
 var qinstMachineAt int64 // of the last one, 0: there was none
 
 // qinstWriteMachine writes the totals; those of the whole machine if it is time, or if all are wanted. One that the
-// system does not tell is -1.
+// system does not show is -1.
 // Context: writer.
 func qinstWriteMachine(all bool) {
 	throttled, group, ok := qinstThrottled()
@@ -58,7 +58,7 @@ func qinstWriteSteal() {
 }
 
 // qinstPressure returns in how much time, in ns, some thread waited for a processor: one of the process's control group, or
-// else of the machine. -1: the system does not tell.
+// else of the machine. -1: the system does not show.
 // Context: writer.
 func qinstPressure() int64 {
 	p := &qinstGroupPath
@@ -173,7 +173,7 @@ func qinstToldBy(told bool) uint32 {
 	return qinstSilent
 }
 
-// qinstWriteSources writes what the system tells, and what it refuses with which error.
+// qinstWriteSources writes what the system reports, and what it refuses with which error.
 // Context: writer.
 func qinstWriteSources() {
 	qinstSwitches.write()

@@ -19,7 +19,7 @@ import (
 //	[at.ledgers, ...)          the ledgers' slots of points
 //
 // The parts have fixed places in the file, with room for the most that each may become: pages that nobody
-// made cost nothing. A recorder in memory is its page here, and behind it a table of its pages of counters.
+// made cost nothing. A recorder in memory is its page here, and after it a table of its pages of counters.
 //
 // The writer alone has a descriptor of the file, since no number of the program's could be relied on. So threads
 // that need a part of it at another address move it there from where it was mapped. The file is locked as long
@@ -146,7 +146,7 @@ func qinstDescribeRing(head uintptr) {
 
 // qinstNoteClock puts a reading of the clocks into the ring's head: in the place
 // that the last one is not in.
-// There are two places, and the turn is raised behind the writing: a program that is
+// There are two places, and the turn is raised after the writing: a program that is
 // killed in the middle leaves the other reading whole.
 // Context: start, writer.
 func qinstNoteClock() {
@@ -322,7 +322,7 @@ func qinstNewRecorder() bool {
 }
 
 // qinstMakeRecorder makes recorder n. The hooks of threads call it, too: it waits for nobody.
-// The count of recorders is raised behind the recorder's own words, since whoever walks the
+// The count of recorders is raised after the recorder's own words, since whoever walks the
 // recorders may read it at once.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMakeRecorder(n uint32) bool {
@@ -396,7 +396,7 @@ func qinstTableBytes(points uint32) uintptr {
 
 // qinstLogPacket puts a packet into the ring's log, as far as there is room: should
 // the program be killed before the writer has come to it, it is there. The packet is a head, a number, and the rest.
-// The length is stored behind the bytes. A reader of the ring sees whole packets.
+// The length is stored after the bytes. A reader of the ring sees whole packets.
 // Context: start.
 func qinstLogPacket(head string, number uint32, body string) {
 	used := uintptr(qinstHead[qinstRingWordLog])

@@ -121,7 +121,7 @@ func (m *qinstMeeting) begin() {
 	m.crossed.Store(0)
 }
 
-// qinstHoldFor holds a lock of the tool's. Who waits for it gets it at once, and the processor with it.
+// qinstHoldFor holds a lock of the tool's. A goroutine that waits for it gets it at once, and the processor with it.
 // Context: probe, goroutine.
 func qinstHoldFor(lock *uint32, ticks uint64) {
 	semacquire(lock)
@@ -130,7 +130,7 @@ func qinstHoldFor(lock *uint32, ticks uint64) {
 }
 
 // meet waits until n goroutines have come. It reports false if they did not.
-// Semaphores take turns: who leaves and comes back must not take the place of one that is still to wake up. The first one to come
+// Semaphores take turns: a goroutine that leaves and comes back must not take the place of one that is still to wake up. The first one to come
 // waits for the others by looking, so that nobody takes the program for one that stands still.
 // Context: probe, goroutine.
 func (m *qinstMeeting) meet(n uint64, patience int64, void *atomic.Uint32) bool {
@@ -166,7 +166,7 @@ func (m *qinstMeeting) watch(crossing, n uint64, patience int64, void *atomic.Ui
 			}
 			void.CompareAndSwap(0, uint32(came)+1)
 		}
-		// Who comes now either is counted below, or sees that there is nothing to wait for.
+		// A goroutine that comes now either is counted below, or sees that there is nothing to wait for.
 		for range m.came.Load() - crossing*n - 1 {
 			semrelease(&m.wake[crossing&1])
 		}

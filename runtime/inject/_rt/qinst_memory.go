@@ -194,7 +194,7 @@ func qinstUseRing(p, size, off uintptr) bool {
 }
 
 // qinstExist makes pages of the ring exist. The writer has the file's descriptor. Other threads go by the
-// memory: the system tells them of a page that it cannot make, instead of ending the program, since it
+// memory: the system reports them of a page that it cannot make, instead of ending the program, since it
 // makes the page on behalf of a call.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstExist(p, size, off uintptr) bool {

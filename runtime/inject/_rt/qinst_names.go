@@ -7,7 +7,7 @@ import (
 )
 
 // The first thread that uses a text stores it, and the writer writes it to the file later.
-// Numbers are given out before the text is complete; a word beside it tells when that is
+// Numbers are given out before the text is complete; a word next to it tells when that is
 // so. At the bound new texts get number 0, which readers take for no name, and the end
 // record says how many were lost.
 
@@ -122,7 +122,7 @@ func qinstTold(kind, text uint64) {
 	}
 }
 
-// qinstName is qinst.Name: events of the goroutine carry the name's number from then on.
+// qinstName is qinst.Name: events of the goroutine carry the name's number after that.
 // Context: goroutine.
 //
 //go:linkname qinstName qinst_name

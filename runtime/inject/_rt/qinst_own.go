@@ -136,7 +136,7 @@ func qinstBorrow(fd uintptr) int32 {
 }
 
 // qinstTell prints a line of the writer's on the program's stderr. Where that cannot be borrowed, it is opened; but not
-// if it is an ordinary file, since the line would not stand behind what the program has written. The
+// if it is an ordinary file, since the line would not follow what the program has written. The
 // writer has kept that one.
 // Context: start, end, goroutine, writer, reducer.
 func qinstTell(p *qinstPath) {

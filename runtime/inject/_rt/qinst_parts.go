@@ -6,7 +6,7 @@ import (
 )
 
 // A program that runs for weeks makes more events than anybody wants to keep. Once its file has half of what it may have,
-// the writer goes on in a second one beside it, and then takes turns: the part that is begun anew is the older one. So the last
+// the writer goes on in a second one next to it, and then takes turns: the part that is begun anew is the older one. So the last
 // events are always there, in one part or the other, and readers join the two. A part begins with a segment, which
 // needs nothing of what was before.
 //
@@ -17,7 +17,7 @@ import (
 const qinstLeastKept = 16 << 20
 
 // qinstKeepNS is how long half of the limit is to last, if qinstLeastRate suffices for that. A program that fills it faster may
-// write less from then on.
+// write less after that.
 const (
 	qinstKeepNS    = 2 * 3600e9
 	qinstLeastRate = 64 << 10 // bytes a second
@@ -31,13 +31,13 @@ var qinstParts struct {
 	since  int64  // when it was begun
 }
 
-// qinstTakesTurns tells whether the output is a file that can be continued in another.
+// qinstTakesTurns reports whether the output is a file that can be continued in another.
 // Context: writer.
 func qinstTakesTurns() bool {
 	return qinstOut.regular && qinstSet.limit >= qinstLeastKept && !qinstFlight.on
 }
 
-// qinstLimited tells whether the limit is reached, and begins the other part instead where there is one.
+// qinstLimited reports whether the limit is reached, and begins the other part instead where there is one.
 // Context: writer.
 func qinstLimited() bool {
 	o := &qinstOut

@@ -154,7 +154,7 @@ func qinstPushFull(c uintptr) {
 	}
 }
 
-// qinstPressed tells whether the writer is to look for full buffers now. Else it finds
+// qinstPressed reports whether the writer is to look for full buffers now. Else it finds
 // them when it looks anyhow, some times a second: to wake it costs more than to write a
 // buffer.
 // Context: start, probe, hook, goroutine, writer, sampler.

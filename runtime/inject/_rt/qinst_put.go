@@ -246,7 +246,7 @@ func qinstReadyFor(now, on uint64) *qinstRecorder {
 // qinstMakeReady is the slow side of qinstReadyFor. It runs on the system
 // stack: system calls are hooked where little of the goroutine's stack is left.
 // It tries to make buffers rather than lose a scheduling event: each one lost is a
-// goroutine whose state is unknown from there on.
+// goroutine whose state is unknown after that.
 // Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit

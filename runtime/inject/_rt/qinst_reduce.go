@@ -68,7 +68,7 @@ var qinstReduce struct {
 // qinstPeek is where a thread is in its buffer.
 type qinstPeek struct{ buffer, p uintptr }
 
-// qinstPart is the part of an unfinished buffer that is to be written. It has a copy of the
+// qinstPart is the part of an unfinished buffer that must be written. It has a copy of the
 // buffer's head, because the buffer may belong to another thread by then.
 type qinstPart struct {
 	_    sys.NotInHeap
@@ -77,7 +77,7 @@ type qinstPart struct {
 }
 
 // qinstReduceStart starts the reducer.
-// The buffers that are full by then are the reducer's too: from here on the writer takes
+// The buffers that are full by then are the reducer's too: after this the writer takes
 // none.
 // Context: goroutine.
 //
@@ -92,7 +92,7 @@ func qinstReduceStart(run func()) bool {
 		return false
 	}
 	r.run = run
-	atomic.Store(&r.state, qinstReduceWorks) // from now on the reducer takes the buffers
+	atomic.Store(&r.state, qinstReduceWorks) // after this the reducer takes the buffers
 	go qinstReducer()
 	return true
 }
@@ -134,7 +134,7 @@ func qinstReducePark(*g, unsafe.Pointer) bool {
 	return !qinstReduceWanted() || !atomic.Cas(&r.state, qinstReduceParked, qinstReduceWorks)
 }
 
-// qinstReduceWanted tells whether there is something to do for the reducer.
+// qinstReduceWanted reports whether there is something to do for the reducer.
 // Context: writer, reducer.
 func qinstReduceWanted() bool {
 	r := &qinstReduce
@@ -209,7 +209,7 @@ func qinstReduceTake() (buffer unsafe.Pointer, bytes uint32, full bool) {
 	return nil, 0, false
 }
 
-// qinstReduceChange tells that the reducer is about to change a buffer: from then on it
+// qinstReduceChange shows that the reducer is about to change a buffer: after that it
 // is lost if the program is killed. It reports false if the buffer is not the reducer's
 // any more.
 // bytes becomes 0, which tells readers of the ring to leave the buffer alone: half of it
@@ -287,7 +287,7 @@ func qinstReduceParts(p unsafe.Pointer, n uint32) bool {
 	return true
 }
 
-// qinstReduceAnswer tells that everything that was asked for is with the writer. Until
+// qinstReduceAnswer shows that everything that was asked for is with the writer. Until
 // that is in the file the reducer takes nothing more: the file would have later events
 // before earlier ones, and counts of some that it does not have.
 // Context: reducer.
@@ -343,7 +343,7 @@ func qinstReduceAll(last bool) {
 // qinstDies takes a signal that ends the program, while extensions hold what only they can
 // write. It reports whether the handler is to return: the program goes on for as long as
 // extensions take, as if the signal came later.
-// A program that sent the signal itself must not go on behind that place. Its thread waits
+// A program that sent the signal itself must not go on after that place. Its thread waits
 // here, for a short time only: it may have the P that extensions need.
 // Context: hook.
 func qinstDies(sig uint32, info *siginfo) bool {
@@ -360,7 +360,7 @@ func qinstDies(sig uint32, info *siginfo) bool {
 		qinstStatus, r.last = int32(128+sig), true
 		qinstNoteEnd(qinstWhySignal, qinstStatus)
 		atomic.Xadd(&r.asked, 1)
-		atomic.Store(&r.deadly, sig) // from now on an answer ends the program
+		atomic.Store(&r.deadly, sig) // after this an answer ends the program
 		qinstWake()
 	}
 	if !itself {
@@ -423,7 +423,7 @@ func qinstExtensions() string {
 
 // The functions below belong to the writer.
 
-// qinstReducing tells whether buffers go through the reducer.
+// qinstReducing reports whether buffers go through the reducer.
 // Context: hook, writer.
 func qinstReducing() bool {
 	s := atomic.Load(&qinstReduce.state)
@@ -511,7 +511,7 @@ func qinstLeaveReducer() {
 	qinstPush()
 }
 
-// qinstWriteDropped tells how many events extensions have dropped.
+// qinstWriteDropped reports how many events extensions have dropped.
 // Context: writer.
 func qinstWriteDropped() {
 	r := &qinstReduce

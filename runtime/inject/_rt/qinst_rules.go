@@ -4,9 +4,9 @@ import "unsafe"
 
 // The rule of a point is found when its package registers, and whenever a rule is added.
 // Matching names is slow and is never done for a hit. A probe sees only the quota of a
-// counter, or a byte that tells that the point is off.
+// counter, or a byte that shows that the point is off.
 //
-// Rules are in an array of fixed size with their texts beside them, because they are read
+// Rules are in an array of fixed size with their texts next to them, because they are read
 // by threads that cannot hold pointers to the heap.
 
 // Rules set the limits of points: QINST=main.(*Cache).*=1e4/s, kind:loop=count.
@@ -22,7 +22,7 @@ type qinstRule struct {
 	told         bool           // its author has been told that no point was found
 	ticks        uint64         // that hits take longer
 	ns           uint64         // the same
-	behind       uint64         // likewise, behind a barrier of the tool's
+	behind       uint64         // likewise, after a barrier of the tool's
 
 	// Of a barrier: the line of the calls that it is about, 0 for all, how much of the name says so, and the last earlier rule about other
 	// calls of the same procedure, and 1.

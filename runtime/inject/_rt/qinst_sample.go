@@ -178,7 +178,7 @@ func qinstPathInto(from, point uint32) uint32 {
 //
 //go:nosplit
 func qinstPathOf(gp *g) (path uint32) {
-	// Without samples nothing below trace is on profile stacks, so that events tell all
+	// Without samples nothing below trace is on profile stacks, so that events show all
 	// there is.
 	if qinstSampling == 0 || gp == nil || gp.qinstStack == nil {
 		return 0

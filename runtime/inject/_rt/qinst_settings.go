@@ -70,7 +70,7 @@ func qinstShareMemory(bytes uint64) {
 	s.mostClocked = uint32(bytes / 32 >> qinstSumShift)
 }
 
-// qinstMayUse tells whether events and counts may have so many bytes more.
+// qinstMayUse reports whether events and counts may have so many bytes more.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMayUse(more uint64) bool {
 	used := uint64(qinstBuffers.limit.Load())*qinstBufferSize + uint64(qinstPages.limit.Load())*qinstPageSize + qinstLedgerMemory.Load()
@@ -78,7 +78,7 @@ func qinstMayUse(more uint64) bool {
 }
 
 // qinstDefaults are the settings that the linker put here, from qinst.toml; those of
-// QINST come behind them.
+// QINST come after them.
 var qinstDefaults string
 
 // qinstParse reads settings in GODEBUG form. It reports false if one is not understood.

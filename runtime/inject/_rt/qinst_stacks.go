@@ -141,7 +141,7 @@ func qinstStackFor(gp *g, b *qinstRecorder) *qinstStack {
 }
 
 // qinstFreeStack takes the profile stack of a goroutine that ended, and a ledger that it kept.
-// It stands in gdestroy, behind the goroutine's last event, since the g is another
+// It stands in gdestroy, after the goroutine's last event, since the g is another
 // goroutine's right after.
 // Context: hook.
 //

@@ -103,7 +103,7 @@ func qinstFunctionAt(closure, word uintptr) uintptr {
 	return 0
 }
 
-// qinstReadable tells whether a value of the program's image can be read, as functions without variables are. Sections may have gaps between
+// qinstReadable reports whether a value of the program's image can be read, as functions without variables are. Sections may have gaps between
 // them, so that the system is asked once for each page: it reads a set of signals before it finds that nothing is to be done with it.
 // Context: hook.
 //
@@ -130,7 +130,7 @@ func qinstReadable(p uintptr) bool {
 
 var qinstReadablePages [64]uintptr // numbers of some that can be read
 
-// qinstStarter tells whether a function is one that a function or method Go or TryGo starts.
+// qinstStarter reports whether a function is one that a function or method Go or TryGo starts.
 // Context: hook.
 //
 //go:nosplit

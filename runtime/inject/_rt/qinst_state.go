@@ -23,7 +23,7 @@ func qinstGoCreate(newg *g, pc uintptr, blocked bool) {
 	}
 	now := qinstNow()
 	newg.qinstSeqLow, newg.qinstSeqHigh = 0, 0
-	// Where the creator was is needed only if events do not tell: readers know it
+	// Where the creator was is needed only if events do not show: readers know it
 	// otherwise from its open procedures.
 	arg := uint64(qinstPathOf(getg().m.curg)) << 1
 	if blocked {
@@ -72,7 +72,7 @@ func qinstGoStart() {
 }
 
 // goesOn notes that the goroutine that has just yielded goes on, and nothing happened meanwhile. One event stands for a run of such yields, of which
-// the collector's sweeper makes thousands, and a goroutine that waits by yielding millions a second: "yields", and behind it a word that is a yield
+// the collector's sweeper makes thousands, and a goroutine that waits by yielding millions a second: "yields", and after it a word that is a yield
 // while the goroutine has no processor, and means nothing while it has one.
 // The writer may read the buffer at any time, up to where it ends. So what stands there only changes by single words, and the end never goes back.
 // Context: start, hook.

@@ -434,7 +434,7 @@ func (r *qinstSwitchRing) time() (ns uint64) {
 			if uint32(r.word(r.tail+8)>>32) != r.lastTID || uint16(head>>32) != r.lastMisc {
 				return r.word(r.tail + 16)
 			}
-			// A thread has an event of its own and an inherited one. Both write, one behind the other. Without that nobody
+			// A thread has an event of its own and an inherited one. Both write, in turn. Without that nobody
 			// loses this processor twice, or gets it twice.
 		case qinstPerfLost:
 			return r.word(r.tail + 32)

@@ -16,7 +16,7 @@ import (
 const qinstAddrBits = qinstAddressBits
 
 // qinstSyncTrace writes the event of an operation, which has been counted, on the
-// object at obj. queue says where a number is found that tells how many others
+// object at obj. queue says where a number is found that reports how many others
 // want it: bits 8 up are an offset from obj, the bits below a shift of the word
 // there; qinstNoQueue for none; from qinstAmount on it is the amount that an operation on a semaphore is about.
 // An operation on a system stack has no goroutine to belong to, and is counted only.
@@ -119,7 +119,7 @@ func qinstSyncSlow(point uint32, obj, queue uintptr) (delays uint32) {
 	return qinstSyncTrace(point, obj, queue)
 }
 
-// qinstChan is the probe behind a channel operation: the runtime has noted the
+// qinstChan is the probe after a channel operation: the runtime has noted the
 // channel. The result is always 0, so that the probe can stand in a condition.
 // The queue is read without the channel's lock: it says how crowded the channel is, to
 // which a moment's age makes no difference.

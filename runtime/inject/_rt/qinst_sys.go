@@ -60,7 +60,7 @@ func qinstString(p *byte, n int) string {
 	return *(*string)(unsafe.Pointer(&s))
 }
 
-// absolute appends a path, behind the working directory at the start if it is relative.
+// absolute appends a path, after the working directory at the start if it is relative.
 // Context: goroutine, writer.
 func (p *qinstPath) absolute(s string) *qinstPath {
 	if home := qinstHome.text(); len(s) > 0 && s[0] != '/' && home != "" {
@@ -203,7 +203,7 @@ func qinstFindProgram() {
 	qinstSet.program = s
 }
 
-// qinstParentTraced tells whether the parent is an instrumented process: then
+// qinstParentTraced reports whether the parent is an instrumented process: then
 // its ring has a known name, and belongs to this user: others may make files there, too. Such a child prints nothing,
 // for tests compare the output of the processes they start.
 // Context: start.
@@ -224,7 +224,7 @@ func qinstUser() uint32 {
 	return uint32(user)
 }
 
-// qinstTemporary tells whether the program lies where test binaries and
+// qinstTemporary reports whether the program lies where test binaries and
 // programs of "go run" do: their traces go to the temporary directory.
 // Context: writer.
 func qinstTemporary() bool {

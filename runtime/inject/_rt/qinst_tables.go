@@ -27,7 +27,7 @@ var (
 // qinstRegister gives a package's points their indexes, and their slots in ledgers: at gets
 // the distance of the first one from a ledger's address. It runs before the package's variables
 // are initialised.
-// A program has its tables in the ring's log from here on, so that a killed one can be
+// A program has its tables in the ring's log after this, so that a killed one can be
 // read even if the writer never ran.
 // Context: start.
 //

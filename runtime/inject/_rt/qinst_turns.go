@@ -17,7 +17,7 @@ import "unsafe"
 // qinstTurning is such a loop or small procedure, in the writer's memory.
 type qinstTurning struct {
 	point uint32
-	word  uintptr // where its word is, behind a ledger's address
+	word  uintptr // where its word is, after a ledger's address
 	last  uint64  // iterations or activations at the end of the last window
 	n     float64 // of them in it
 	saves float64 // ns that holding it would save in it
@@ -123,7 +123,7 @@ func qinstInLoop(point, loop uint32) bool {
 	return point == loop
 }
 
-// qinstPriceTurns prices the loops for a window of so many ns. It returns what they cost if all of them
+// qinstPriceTurns prices the loops for a window of so many ns. It returns their cost if all of them
 // are held.
 // Context: writer.
 func qinstPriceTurns(ns float64) (least float64) {
@@ -154,7 +154,7 @@ func qinstPriceTurns(ns float64) (least float64) {
 	return least
 }
 
-// mayTurn reports whether a loop may be held, or is. often tells whether its iterations are short.
+// mayTurn reports whether a loop may be held, or is. often reports whether its iterations are short.
 // Context: writer.
 func (u *qinstTurning) mayTurn(c *qinstControl, often bool, ns float64) bool {
 	if c.held != 0 {
@@ -206,7 +206,7 @@ func qinstInTurn(point uint32) bool {
 }
 
 // qinstKeepTurns makes a loop that is held for the first time the only unit around it: its procedure is
-// none from now on, nor are the loops that it stands in. The procedure may have been held since no activation
+// none after this, nor are the loops that it stands in. The procedure may have been held since no activation
 // of it began.
 // Context: writer.
 func qinstKeepTurns(loop uint32) {

@@ -244,7 +244,7 @@ func qinstWriter() {
 		}
 		qinstRest(busy)
 	}
-	// Probes are switched off first. Events that threads record meanwhile are behind the
+	// Probes are switched off first. Events that threads record meanwhile are after the
 	// end record's time, and counts that still grow do not matter any more.
 	qinstNoteSwitches(true)
 	qinstStop()
@@ -305,7 +305,7 @@ func qinstRest(busy bool) {
 	atomic.Store(&qinstSleeping, 0)
 }
 
-// qinstHasWork tells whether there are buffers that should be written, or reduced.
+// qinstHasWork reports whether there are buffers that should be written, or reduced.
 // Context: writer.
 func qinstHasWork() bool {
 	r := &qinstReduce
@@ -451,7 +451,7 @@ func qinstPrepare() {
 // qinstStock is how many recorders are kept ready: at first few, because many programs end before they have more threads.
 var qinstStock atomic.Uint32
 
-// qinstFewRecorders tells whether the writer is to make more.
+// qinstFewRecorders reports whether the writer is to make more.
 // Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
@@ -473,7 +473,7 @@ func qinstFeed() {
 			s.fed = now
 			if qinstTokens.Add(min(left, 0)+int32(n)) > 0 {
 				qinstFeedGap = qinstFeedNS
-			} else { // a process that does little need not be looked at so often
+			} else { // a process that does little need not be looked at that often
 				qinstFeedGap = min(2*qinstFeedGap, qinstWindowGap())
 			}
 		}
@@ -491,7 +491,7 @@ func qinstFeed() {
 // qinstFeedGap is how long after one serving the next one comes.
 var qinstFeedGap int64 = qinstFeedNS
 
-// qinstRationed tells whether threads may fill only so many buffers at a time.
+// qinstRationed reports whether threads may fill only so many buffers at a time.
 // Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
@@ -674,7 +674,7 @@ func qinstWriteTail(why uint32) {
 		qinstWriteOpen()
 		qinstWriteList(uint32(qinstFull.Swap(0)))
 	}
-	// Tables to which the events above refer may come behind them, because readers index a
+	// Tables to which the events above refer may come after them, because readers index a
 	// segment before they read its events. Totals come last, so that they lack only the hits
 	// that were counted after them.
 	qinstWriteNews()
@@ -769,7 +769,7 @@ var qinstOut struct {
 	// place until then.
 	iov    [2*qinstBatch + 2][2]uintptr
 	queued int
-	from   uintptr // the part of buf behind the last queued piece
+	from   uintptr // the part of buf after the last queued piece
 	buf    [32 << 10]byte
 }
 
@@ -818,7 +818,7 @@ func qinstQueue(p, n uintptr) {
 	o.queued++
 }
 
-// qinstQueueBuffer queues the piece of the output buffer behind the last queued one.
+// qinstQueueBuffer queues the piece of the output buffer after the last queued one.
 // Context: writer.
 func qinstQueueBuffer() {
 	o := &qinstOut
