@@ -28,7 +28,7 @@ func TestLiveSamples(t *testing.T) {
 			for range 5 {
 				tr, _ := e2e.Traced(t, exec.Command(exe, c.args...), "GOMAXPROCS=2", "QINST=mode=sample")
 				p := checkedProfile(t, tr, nil)
-				if p.OffCPU > p.Busy/50 || tr.Steal > p.Busy/50 { // what a host took looks like work
+				if disturbed(tr, p) {
 					continue
 				}
 				if wrong = outside(t, p, c.npt); wrong == nil {
