@@ -30,7 +30,6 @@ var large = map[string]int{
 	"internal/trace/open.go Trace":                 22,
 	"internal/trace/tables.go Point":               19,
 	"internal/trace/tables.go Tables":              35,
-	"internal/trace/tracetest/builder.go Builder":  21,
 	"extensions/file.go File":                      19,
 	"sddf/reader.go Reader":                        19,
 }

@@ -14,14 +14,11 @@ package tracetest
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"math"
 	"os"
-	"path"
 	"sort"
 	"strings"
 
@@ -56,18 +53,11 @@ type Builder struct {
 	last    G
 	threads []*thread
 	cpus    []*thread // by processor: the thread that has it, or had it last
-	points  []point
-	byName  map[string]uint32
-	fns     []string
-	reasons []string
-	texts   []string
-	stacks  []stack
+	points  points
+	tables  tables
 	samples *sampling // nil if there are none
 	system  *thread   // has the operating system's records; nil: there are none
-	bursts  uint64
-	out     bytes.Buffer // unless NewTo
-	w       *sddf.Writer
-	done    bool
+	file    file
 }
 
 type goroutine struct {
@@ -87,24 +77,10 @@ type thread struct {
 	startAt uint64
 }
 
-type point struct {
-	name   string
-	kind   string
-	flags  uint32
-	op     string
-	hits   uint64 // beyond those traced
-	traced uint64
-	owner  uint32 // 1 + the procedure that contains it, 0: itself
-	loop   uint32 // 1 + the loop whose body stands twice that contains it, 0: none
-	end    uint32 // of a loop: the line with its end
-	file   string // "": test.go
-	found  *found // nil: nothing, in bursts
-}
-
 // New starts a trace of a program with GOMAXPROCS = procs.
 func New(procs int) *Builder {
 	b := new(Builder)
-	b.init(&b.out, procs)
+	b.init(&b.file.buf, procs)
 	return b
 }
 
@@ -116,9 +92,10 @@ func NewTo(w io.Writer, procs int) *Builder {
 }
 
 func (b *Builder) init(w io.Writer, procs int) {
-	*b = Builder{BlockBytes: 32 << 10, procs: procs, gs: map[G]*goroutine{}, byName: map[string]uint32{}}
-	b.w = sddf.NewWriter(w, "tracetest", spec.Records)
-	b.w.Attribute("program", "test")
+	*b = Builder{BlockBytes: 32 << 10, procs: procs, gs: map[G]*goroutine{},
+		points: points{byName: map[string]uint32{}}}
+	b.file.w = sddf.NewWriter(w, "tracetest", spec.Records)
+	b.file.w.Attribute("program", "test")
 	b.Clock(100e6)
 	for range procs {
 		b.cpus = append(b.cpus, b.newThread())
@@ -131,7 +108,7 @@ func (b *Builder) Procs(n int) { b.event(b.threads[0], spec.EvProcs, uint64(n)) 
 
 // Attribute adds a stream attribute; before the first step.
 func (b *Builder) Attribute(key string, value any) *Builder {
-	b.must(b.w.Attribute(key, value))
+	must(b.file.w.Attribute(key, value))
 	return b
 }
 
@@ -151,34 +128,26 @@ func (b *Builder) At(ns int64) *Builder {
 func (b *Builder) Now() int64 { return b.now }
 
 // Proc returns the index of the procedure of that name, made at its first use.
-func (b *Builder) Proc(name string) uint32 {
-	i, ok := b.byName[name]
-	if !ok {
-		i = uint32(len(b.points))
-		b.byName[name] = i
-		b.points = append(b.points, point{name: name, kind: spec.PointProc})
-	}
-	return i
-}
+func (b *Builder) Proc(name string) uint32 { return b.points.proc(name) }
 
 // Loop returns the index of a loop; spins is set if the loop only waits.
 func (b *Builder) Loop(name string, spins bool) uint32 {
 	i := b.Proc(name)
-	b.points[i].kind = spec.PointLoop
+	b.points.list[i].kind = spec.PointLoop
 	if spins {
-		b.points[i].flags = spec.FlagSpin
+		b.points.list[i].flags = spec.FlagSpin
 	}
 	return i
 }
 
 // Polls says that a procedure has a loop that others end.
-func (b *Builder) Polls(proc uint32) { b.points[proc].flags |= spec.FlagPolls }
+func (b *Builder) Polls(proc uint32) { b.points.list[proc].flags |= spec.FlagPolls }
 
 // Timed says that it has one that the clock ends.
-func (b *Builder) Timed(proc uint32) { b.points[proc].flags |= spec.FlagTimed }
+func (b *Builder) Timed(proc uint32) { b.points.list[proc].flags |= spec.FlagTimed }
 
 // Count adds hits of a procedure that were counted but not traced.
-func (b *Builder) Count(proc uint32, hits uint64) { b.points[proc].hits += hits }
+func (b *Builder) Count(proc uint32, hits uint64) { b.points.list[proc].hits += hits }
 
 // Go creates a goroutine. If by is 0 the runtime creates it, on thread 0.
 func (b *Builder) Go(by G, fn string) G {
@@ -197,7 +166,7 @@ func (b *Builder) goOn(th *thread, by G, fn string) G {
 	b.last++
 	g := &goroutine{seq: 1}
 	b.gs[b.last] = g
-	b.event(th, spec.EvGoCreate, b.samples.creates(by)<<1, uint64(b.last)|g.seq<<spec.GoBits, b.pc(fn))
+	b.event(th, spec.EvGoCreate, b.samples.creates(by)<<1, uint64(b.last)|g.seq<<spec.GoBits, b.tables.pc(fn))
 	return b.last
 }
 
@@ -222,16 +191,6 @@ func (b *Builder) newThread() *thread {
 	th := &thread{id: len(b.threads), p: -1, startP: -1, ticks: b.ticks(), startAt: b.ticks()}
 	b.threads = append(b.threads, th)
 	return th
-}
-
-func (b *Builder) pc(fn string) uint64 {
-	for i, f := range b.fns {
-		if f == fn {
-			return uint64(0x1000 + i)
-		}
-	}
-	b.fns = append(b.fns, fn)
-	return uint64(0x1000 + len(b.fns) - 1)
 }
 
 // on returns the thread on which g runs.
@@ -267,7 +226,7 @@ func (b *Builder) Start(g G, proc int) {
 // Enter and Exit are about a procedure of a running goroutine.
 func (b *Builder) Enter(g G, proc uint32) {
 	if b.enter(g, proc) {
-		b.points[proc].traced++
+		b.points.list[proc].traced++
 		b.event(b.on(g), spec.EvEnter, uint64(proc))
 	}
 }
@@ -288,41 +247,40 @@ func (b *Builder) Leave(g G, loop uint32, trips uint64) {
 
 // Object returns the index of a synchronization point of that name and operation.
 func (b *Builder) Object(name, op string) uint32 {
-	key := name + " " + op
-	i := b.Proc(key)
-	b.points[i] = point{name: name, kind: spec.PointSync, op: op, traced: b.points[i].traced, owner: b.points[i].owner}
+	i := b.Proc(name + " " + op)
+	p := &b.points.list[i]
+	*p = point{name: name, kind: spec.PointSync, op: op, traced: p.traced, owner: p.owner}
 	return i
 }
 
 // Calls adds a call point in a procedure, with its hits, and returns its index.
 func (b *Builder) Calls(caller uint32, callee string, hits uint64) uint32 {
-	i := uint32(len(b.points))
-	b.points = append(b.points, point{name: callee, kind: spec.PointCall, hits: hits})
+	i := b.points.add(point{name: callee, kind: spec.PointCall, hits: hits})
 	b.In(i, caller)
 	return i
 }
 
 // Callee adds calls of a function at a call point whose callee is known at run time only.
 func (b *Builder) Callee(call uint32, function string, hits uint64) {
-	b.points[call].flags |= spec.FlagDynamic
-	b.must(b.w.Data(spec.TagCallee, call, function, hits))
+	b.points.list[call].flags |= spec.FlagDynamic
+	b.file.put(spec.TagCallee, call, function, hits)
 }
 
 // File says in which file a point is.
-func (b *Builder) File(point uint32, file string) { b.points[point].file = file }
+func (b *Builder) File(point uint32, file string) { b.points.list[point].file = file }
 
 // In sets the procedure of a point. All points between the two must be of the same package.
-func (b *Builder) In(point, proc uint32) { b.points[point].owner = proc + 1 }
+func (b *Builder) In(point, proc uint32) { b.points.list[point].owner = proc + 1 }
 
 // InLoop puts a point into a loop whose body stands twice.
 func (b *Builder) InLoop(point, loop uint32) {
-	b.points[point].loop = loop + 1
-	b.points[loop].flags |= spec.FlagTwice
+	b.points.list[point].loop = loop + 1
+	b.points.list[loop].flags |= spec.FlagTwice
 }
 
 // Sync is an operation at such a point.
 func (b *Builder) Sync(g G, object uint32, address uint64, queue int) {
-	b.points[object].traced++
+	b.points.list[object].traced++
 	b.event(b.on(g), spec.EvSync, uint64(object), address|uint64(queue)<<spec.AddressBits)
 }
 
@@ -333,29 +291,22 @@ func (b *Builder) Stack(functions ...string) uint64 {
 
 // StackAt adds a stack whose frames are all at the line of a point.
 func (b *Builder) StackAt(point uint32, functions ...string) uint64 {
-	b.stacks = append(b.stacks, stack{functions, point + 1, false})
-	return uint64(len(b.stacks))
-}
-
-// stack is a stack of calls.
-type stack struct {
-	functions []string
-	line      uint32 // of all frames; 0: frame k has line k+1
-	parks     bool   // a goroutine waits in it, and so is in the runtime
+	b.tables.stacks = append(b.tables.stacks, stack{functions, point + 1, false})
+	return uint64(len(b.tables.stacks))
 }
 
 // Wait makes g wait for an object in a stack.
 func (b *Builder) Wait(g G, reason string, address, stack uint64) {
-	if stack != 0 && !strings.HasPrefix(b.stacks[stack-1].functions[0], "runtime.") {
-		b.stacks[stack-1].parks = true
+	if stack != 0 && !strings.HasPrefix(b.tables.stacks[stack-1].functions[0], "runtime.") {
+		b.tables.stacks[stack-1].parks = true
 	}
-	b.event(b.on(g), spec.EvGoWait, b.reason(reason), address|stack<<spec.AddressBits)
+	b.event(b.on(g), spec.EvGoWait, b.tables.reasons.number(reason), address|stack<<spec.AddressBits)
 	b.leave(g)
 }
 
 // Given writes the processor time of a thread, and that of the process, up to now.
 func (b *Builder) Given(thread uint32, run, wait, collector int64) {
-	b.must(b.w.Data(spec.TagOSCPU, thread, thread, b.ticks(), uint64(run), uint64(wait)))
+	b.file.put(spec.TagOSCPU, thread, thread, b.ticks(), uint64(run), uint64(wait))
 	b.Used(run, collector)
 }
 
@@ -369,7 +320,7 @@ func (b *Builder) Told(from int64, hits ...uint64) {
 			sums = binary.LittleEndian.AppendUint64(sums, w)
 		}
 	}
-	b.must(b.w.Data(spec.TagSums, uint64(tickZero+ticksPerNs*from), b.ticks(), sums))
+	b.file.put(spec.TagSums, uint64(tickZero+ticksPerNs*from), b.ticks(), sums)
 }
 
 // Faults makes later accounts of the process say how often it waited for pages.
@@ -377,8 +328,8 @@ func (b *Builder) Faults(n uint64) { b.faults = n }
 
 // Used writes what the process used up to now.
 func (b *Builder) Used(ns, collector int64) {
-	b.must(b.w.Data(spec.TagProcess, b.ticks(), uint64(ns), uint64(0), uint64(0), uint64(collector), uint64(0),
-		uint64(0), b.faults, uint64(0), uint64(0)))
+	b.file.put(spec.TagProcess, b.ticks(), uint64(ns), uint64(0), uint64(0), uint64(collector), uint64(0),
+		uint64(0), b.faults, uint64(0), uint64(0))
 }
 
 // Channel records that g is about to operate on a new channel.
@@ -393,7 +344,7 @@ func (b *Builder) Semaphore(g G, address uint64, size int) {
 
 // BeginTask lets g begin a task.
 func (b *Builder) BeginTask(g G, name string, id uint64) {
-	b.event(b.on(g), spec.EvTaskBegin, b.text(name), id)
+	b.event(b.on(g), spec.EvTaskBegin, b.tables.texts.number(name), id)
 }
 
 // EndTask lets g end one.
@@ -403,7 +354,7 @@ func (b *Builder) EndTask(g G, id uint64) { b.event(b.on(g), spec.EvTaskEnd, 0, 
 func (b *Builder) Label(g G, labels string) {
 	text := uint64(0)
 	if labels != "" {
-		text = b.text(labels)
+		text = b.tables.texts.number(labels)
 	}
 	b.event(b.on(g), spec.EvLabels, text)
 }
@@ -427,25 +378,17 @@ func (b *Builder) Alloc(g G, bytes, stack uint64) {
 
 // BeginRegion begins a region of g's work.
 func (b *Builder) BeginRegion(g G, region string) {
-	b.event(b.on(g), spec.EvRegionBegin, b.text(region))
+	b.event(b.on(g), spec.EvRegionBegin, b.tables.texts.number(region))
 }
 
 // EndRegion ends it.
 func (b *Builder) EndRegion(g G, region string) {
-	b.event(b.on(g), spec.EvRegionEnd, b.text(region))
+	b.event(b.on(g), spec.EvRegionEnd, b.tables.texts.number(region))
 }
 
 // Name gives g a name.
-func (b *Builder) Name(g G, name string) { b.event(b.on(g), spec.EvGoName, b.text(name)) }
-
-func (b *Builder) text(s string) uint64 {
-	for i, t := range b.texts {
-		if t == s {
-			return uint64(i + 1)
-		}
-	}
-	b.texts = append(b.texts, s)
-	return uint64(len(b.texts))
+func (b *Builder) Name(g G, name string) {
+	b.event(b.on(g), spec.EvGoName, b.tables.texts.number(name))
 }
 
 // Unwind is a recovered panic that leaves depth procedures open.
@@ -453,18 +396,8 @@ func (b *Builder) Unwind(g G, depth int) { b.event(b.on(g), spec.EvUnwind, uint6
 
 // Park makes g wait.
 func (b *Builder) Park(g G, reason string) {
-	b.event(b.on(g), spec.EvGoPark, b.reason(reason))
+	b.event(b.on(g), spec.EvGoPark, b.tables.reasons.number(reason))
 	b.leave(g)
-}
-
-func (b *Builder) reason(text string) uint64 {
-	for i, r := range b.reasons {
-		if r == text {
-			return uint64(i + 1)
-		}
-	}
-	b.reasons = append(b.reasons, text)
-	return uint64(len(b.reasons))
 }
 
 func (b *Builder) leave(g G) {
@@ -573,7 +506,7 @@ func (b *Builder) ticks() uint64 { return uint64(tickZero + ticksPerNs*b.now) }
 
 // event appends an entry to a thread's block.
 func (b *Builder) event(th *thread, kind, arg uint64, words ...uint64) {
-	if b.done {
+	if b.file.done {
 		panic("tracetest: the trace is finished")
 	}
 	if len(th.buf)+48 > b.BlockBytes {
@@ -598,8 +531,8 @@ func (th *thread) word(w uint64) { th.buf = binary.LittleEndian.AppendUint64(th.
 // close writes a thread's block.
 func (b *Builder) close(th *thread) {
 	if len(th.buf) > 0 {
-		b.must(b.w.Data(spec.TagEvents, uint32(th.id), uint32(1000+th.id), th.seq, th.startAt, uint64(th.startG),
-			th.startP, th.buf))
+		b.file.put(spec.TagEvents, uint32(th.id), uint32(1000+th.id), th.seq, th.startAt, uint64(th.startG),
+			th.startP, th.buf)
 		th.seq++
 	}
 	th.buf = th.buf[:0]
@@ -609,138 +542,41 @@ func (b *Builder) close(th *thread) {
 
 // Clock reads the clocks. The next reading is planned in ns.
 func (b *Builder) Clock(next int64) *Builder {
-	b.must(b.w.Data(spec.TagClock, uint64(tickZero+ticksPerNs*b.now), 5000+b.now, wallZero+b.now, uint64(next)))
+	b.file.put(spec.TagClock, uint64(tickZero+ticksPerNs*b.now), 5000+b.now, wallZero+b.now, uint64(next))
 	return b
-}
-
-func (b *Builder) must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }
 
 // Bytes finishes the trace and returns the file.
 func (b *Builder) Bytes() []byte {
-	b.must(b.Finish())
-	return b.out.Bytes()
+	must(b.Finish())
+	return b.file.buf.Bytes()
 }
 
 // Finish writes the rest of the file.
 func (b *Builder) Finish() error {
-	if b.done {
+	if b.file.done {
 		return nil
 	}
 	for _, th := range b.threads {
 		b.close(th)
 	}
-	b.done = true
-	b.tables()
-	b.Clock(0)
-	b.must(b.w.Data(spec.TagEnd, b.ticks(), "main returned", int32(0), uint64(0), uint64(0), uint64(0), uint64(0)))
-	return b.w.Close()
-}
-
-// tables writes the tables that event buffers refer to. They come after the buffers on purpose,
-// because readers must accept that order.
-func (b *Builder) tables() {
-	for i, f := range b.fns {
-		b.must(b.w.Data(spec.TagFunction, uint64(0x1000+i), f, "test.go", uint32(i+1)))
-	}
-	for i, r := range b.reasons {
-		b.must(b.w.Data(spec.TagReason, uint32(i+1), r))
-	}
-	for i, s := range b.texts {
-		b.must(b.w.Data(spec.TagText, uint32(i+1), s))
-	}
-	for i, s := range b.stacks {
-		var pcs []uint64
-		if s.parks {
-			pcs = []uint64{uint64(0x8000 + 100*i + 99)}
-			b.must(b.w.Data(spec.TagFrame, pcs[0], uint32(0), "runtime.gopark", "runtime/proc.go", uint32(1)))
-		}
-		for k, f := range s.functions {
-			pc := uint64(0x8000 + 100*i + k)
-			file := "test.go"
-			if strings.HasPrefix(f, "runtime.") {
-				file = "runtime/test.go"
-			}
-			b.must(b.w.Data(spec.TagFrame, pc, uint32(0), f, file, cmp.Or(s.line, uint32(k+1))))
-			pcs = append(pcs, pc)
-		}
-		b.must(b.w.Data(spec.TagStack, uint32(i+1), pcs))
-	}
+	b.file.done = true
+	b.tables.write(&b.file)
 	if s := b.samples; s != nil {
-		b.must(b.w.Data(spec.TagPath, uint32(1), uint32(len(s.nodes)/8), s.nodes))
-		b.must(b.w.Data(spec.TagCode, uint32(1), uint32(len(s.codes)/16), s.codes))
+		b.file.put(spec.TagPath, uint32(1), uint32(len(s.nodes)/8), s.nodes)
+		b.file.put(spec.TagCode, uint32(1), uint32(len(s.codes)/16), s.codes)
 	}
-	var counts []byte
-	for i := 0; i < len(b.points); {
-		n := 1
-		for i+n < len(b.points) && b.points[i+n].pkg() == b.points[i].pkg() {
-			n++
-		}
-		b.probes(uint32(i), b.points[i:i+n])
-		i += n
-	}
-	for i, p := range b.points {
-		if p.hits+p.traced > 0 {
-			for _, w := range []uint64{uint64(i), p.hits + p.traced, p.traced} {
-				counts = binary.LittleEndian.AppendUint64(counts, w)
-			}
-		}
-	}
-	b.must(b.w.Data(spec.TagCounts, b.ticks(), counts))
-	b.writeBursts()
-}
-
-// pkg is the package of a point.
-func (p *point) pkg() string {
-	base := path.Base(p.name)
-	if i := strings.IndexByte(base, '.'); i >= 0 {
-		p := p.name[:len(p.name)-len(base)+i]
-		if p == "main" {
-			return "example.com/program" // only names have main in place of the path
-		}
-		return p
-	}
-	return p.name
-}
-
-// probes writes a table of the points of one package.
-func (b *Builder) probes(base uint32, points []point) {
-	texts := []string{"", "test.go"}
-	text := func(s string) uint32 {
-		texts = append(texts, s)
-		return uint32(len(texts) - 1)
-	}
-	in := func(file string) uint32 {
-		if file == "" {
-			return 1
-		}
-		return text(file)
-	}
-	var id []uint64
-	var kind []string
-	var name, owner, file, line, flags, op, representative, loop, end []uint32
-	for i, p := range points {
-		h := fnv.New64a()
-		h.Write([]byte(p.name))
-		id, kind = append(id, h.Sum64()), append(kind, p.kind)
-		name, owner, file = append(name, text(p.name)), append(owner, cmp.Or(p.owner, base+uint32(i)+1)-1-base),
-			append(file, in(p.file))
-		line, flags, op, representative = append(line, base+uint32(i)+1), append(flags, p.flags),
-			append(op, text(p.op)), append(representative, uint32(i))
-		loop, end = append(loop, cmp.Or(p.loop, base+uint32(i)+1)-1-base), append(end, p.end)
-	}
-	b.must(b.w.Data(spec.TagProbes, base, points[0].pkg(), texts, id, kind, name, owner, file, line, flags, op,
-		representative, loop, end))
+	b.points.write(&b.file, b.ticks())
+	b.Clock(0)
+	b.file.put(spec.TagEnd, b.ticks(), "main returned", int32(0), uint64(0), uint64(0), uint64(0), uint64(0))
+	return b.file.w.Close()
 }
 
 // Trace finishes the trace and opens it.
 func (b *Builder) Trace() *trace.Trace {
 	data := b.Bytes()
 	t, err := trace.New(bytes.NewReader(data), int64(len(data)))
-	b.must(err)
+	must(err)
 	return t
 }
 

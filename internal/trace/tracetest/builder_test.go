@@ -58,7 +58,7 @@ func TestValidateFinds(t *testing.T) {
 			b.Exit(g, f)
 		}},
 		{"gap", "kind", func(b *Builder, g G, f uint32) { b.Gap(0, 3) }},
-		{"lost enter", "procedure entries", func(b *Builder, g G, f uint32) { b.points[f].traced++ }},
+		{"lost enter", "procedure entries", func(b *Builder, g G, f uint32) { b.points.list[f].traced++ }},
 		{"too many processors", "busy on", func(b *Builder, g G, f uint32) {
 			c := b.Go(g, "main.c")
 			b.threads[0].g, b.procs = g, 1

@@ -11,54 +11,54 @@ type found struct{ plain, hits, squares, products uint64 }
 
 // Plain adds activations of a procedure that ran without probes.
 func (b *Builder) Plain(proc uint32, n uint64) {
-	b.found(proc).plain += n
-	b.points[proc].hits += n
-	b.points[proc].flags |= spec.FlagTwice
+	b.points.found(proc).plain += n
+	b.points.list[proc].hits += n
+	b.points.list[proc].flags |= spec.FlagTwice
 }
 
 // Burst adds a burst with some activations of a procedure, which reached points in it the given
 // numbers of times. They were counted, not traced.
 func (b *Builder) Burst(proc uint32, activations uint64, reached map[uint32]uint64) {
-	b.bursts++
-	b.points[proc].hits += activations
-	f := b.found(proc)
+	b.points.bursts++
+	b.points.list[proc].hits += activations
+	f := b.points.found(proc)
 	f.hits, f.squares, f.products = f.hits+activations, f.squares+activations*activations, f.products+1
 	for point, n := range reached {
-		b.points[point].hits += n
-		x := b.found(point)
+		b.points.list[point].hits += n
+		x := b.points.found(point)
 		x.hits, x.squares, x.products = x.hits+n, x.squares+n*n, x.products+n*activations
 	}
 }
 
 // Turns adds iterations of a loop that ran without probes.
-func (b *Builder) Turns(loop uint32, n uint64) { b.found(loop).plain += n }
+func (b *Builder) Turns(loop uint32, n uint64) { b.points.found(loop).plain += n }
 
 // BurstOfLoop adds a burst with some iterations of a loop, which reached points in it the given
 // numbers of times.
 func (b *Builder) BurstOfLoop(loop uint32, iterations uint64, reached map[uint32]uint64) {
 	b.Burst(loop, iterations, reached)
-	b.points[loop].hits -= iterations // which are no hits
+	b.points.list[loop].hits -= iterations // which are no hits
 }
 
-func (b *Builder) found(point uint32) *found {
-	if b.points[point].found == nil {
-		b.points[point].found = &found{}
+func (ps *points) found(point uint32) *found {
+	if ps.list[point].found == nil {
+		ps.list[point].found = &found{}
 	}
-	return b.points[point].found
+	return ps.list[point].found
 }
 
 // writeBursts writes the record, if there is anything in it.
-func (b *Builder) writeBursts() {
+func (ps *points) writeBursts(to *file, ticks uint64) {
 	var packed []byte
-	for i := range b.points {
-		if f := b.points[i].found; f != nil {
+	for i := range ps.list {
+		if f := ps.list[i].found; f != nil {
 			for _, w := range []uint64{uint64(i), f.plain, f.hits, f.squares, f.products} {
 				packed = binary.LittleEndian.AppendUint64(packed, w)
 			}
 		}
 	}
 	if packed != nil {
-		b.must(b.w.Data(spec.TagBursts, b.ticks(), b.bursts, packed))
+		to.put(spec.TagBursts, ticks, ps.bursts, packed)
 	}
 }
 

@@ -107,7 +107,7 @@ func (r *random) runStep(cpu int, x *randomG) {
 	case 3, 4, 5:
 		if n := len(x.stack); n > 0 {
 			p := x.stack[n-1]
-			if r.points[p].kind == spec.PointLoop {
+			if r.points.list[p].kind == spec.PointLoop {
 				r.Leave(x.g, p, uint64(r.draw(100)))
 			} else {
 				r.Exit(x.g, p)

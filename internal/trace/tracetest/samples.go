@@ -84,8 +84,8 @@ func (b *Builder) enter(g G, proc uint32) bool {
 	if s == nil {
 		return true
 	}
-	if s.untraced(b.points[proc].name) {
-		b.points[proc].hits++
+	if s.untraced(b.points.list[proc].name) {
+		b.points.list[proc].hits++
 		s.stacks[g] = append(s.stacks[g], proc|flagUntraced)
 		return false
 	}
@@ -118,7 +118,7 @@ func (b *Builder) code(g G) (n uint32) {
 			next = uint32(len(s.places) + 1)
 			s.places[key] = next
 			s.codes = binary.LittleEndian.AppendUint64(s.codes, uint64(n)|key.line<<32)
-			s.codes = binary.LittleEndian.AppendUint64(s.codes, b.pc(b.points[key.point].name))
+			s.codes = binary.LittleEndian.AppendUint64(s.codes, b.tables.pc(b.points.list[key.point].name))
 		}
 		n = next
 	}

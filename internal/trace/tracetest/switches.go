@@ -5,7 +5,7 @@ import "qinst.dev/sddf/spec"
 // Switches adds the operating system's records of when threads get processors and lose them. It
 // must be called before the first of these.
 func (b *Builder) Switches() *Builder {
-	b.must(b.w.Data(spec.TagSource, "switches", b.ticks(), 0, 0, 0))
+	b.file.put(spec.TagSource, "switches", b.ticks(), 0, 0, 0)
 	b.system = b.newThread()
 	return b
 }
@@ -28,16 +28,16 @@ func (b *Builder) SwitchesLost() { b.event(b.system, spec.EvOn, spec.AllThreads,
 
 // Throttled is a reading of how long the control group was stopped so far, in ns.
 func (b *Builder) Throttled(ns int64) {
-	b.must(b.w.Data(spec.TagThrottle, b.ticks(), uint64(ns), 1))
+	b.file.put(spec.TagThrottle, b.ticks(), uint64(ns), 1)
 }
 
 // Machine is a reading of steal time, and of the time in which some thread waited for a processor,
 // so far, in ns.
 func (b *Builder) Machine(steal, pressure int64) {
-	b.must(b.w.Data(spec.TagMachine, b.ticks(), steal, pressure))
+	b.file.put(spec.TagMachine, b.ticks(), steal, pressure)
 }
 
 // Source is the result of a request to the system, 0 or an error.
 func (b *Builder) Source(name string, errno uint32) {
-	b.must(b.w.Data(spec.TagSource, name, b.ticks(), errno, uint64(0), uint64(0)))
+	b.file.put(spec.TagSource, name, b.ticks(), errno, uint64(0), uint64(0))
 }
