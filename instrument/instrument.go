@@ -121,7 +121,7 @@ func (p *Package) Rewrite(set *points.Set) ([]File, error) {
 func (p *Package) Ends(set *points.Set) map[string][]int {
 	ends := map[string][]int{}
 	for _, fn := range set.Funcs {
-		for _, lp := range fn.Loops {
+		for _, lp := range fn.Probes.Loops {
 			if lp.Func || !lp.End.IsValid() { // the body of a range over a function ends like one
 				continue
 			}

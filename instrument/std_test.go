@@ -266,7 +266,7 @@ func checkSame(t *testing.T, p *instrument.Package, set *points.Set, plain, prob
 				numbers.ReplaceAllString(name, ""))] = true
 		}
 	}
-	both := func(fn *points.Func) bool { return fn.OneBody == 0 }
+	both := func(fn *points.Func) bool { return fn.Bodies.Once == 0 }
 	twice, most := linesOf(p, set, false, both), linesOf(p, set, true, both)
 	for line, n := range linesOfLoops(p, set) {
 		twice[line] += n
@@ -306,7 +306,8 @@ func checkSame(t *testing.T, p *instrument.Package, set *points.Set, plain, prob
 			}
 		}
 	}
-	for line := range linesOf(p, set, true, func(fn *points.Func) bool { return fn.OneBody != 0 && isLiteral(fn) }) {
+	once := func(fn *points.Func) bool { return fn.Bodies.Once != 0 && isLiteral(fn) }
+	for line := range linesOf(p, set, true, once) {
 		delete(twice, line) // probes move the code after them to other columns
 	}
 	checkPlainBodies(t, twice, plain, probed)
@@ -348,7 +349,7 @@ func checkPlainBodies(t *testing.T, twice map[string]int, plain, probed []byte) 
 func linesOfLoops(p *instrument.Package, set *points.Set) map[string]int {
 	lines := map[string]int{}
 	for _, fn := range set.Funcs {
-		for _, lp := range fn.Loops {
+		for _, lp := range fn.Probes.Loops {
 			if !lp.Twice {
 				continue
 			}

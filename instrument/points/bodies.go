@@ -75,18 +75,29 @@ type Redeclared struct {
 	Stmt  *ast.AssignStmt
 }
 
+// Bodies tell how often a function's text stands.
+type Bodies struct {
+	Once OneBody // why it stands once, 0 if it stands twice
+
+	// Redeclared are, if it stands twice, the variables of its signature that := would declare anew
+	// in a block.
+	Redeclared []Redeclared
+
+	perhapsLarge bool // it stands twice, and both bodies together may be too large
+}
+
 // chooseBodies decides whether fn's text stands twice.
 func (f *finder) chooseBodies(fn *Func) {
-	if fn.OneBody = f.oneBody(fn); fn.OneBody == 0 {
-		fn.Redeclared, _ = f.redeclared(fn)
-		fn.perhapsLarge = f.bothNodes(fn, f.own(fn, func(OneBody) {})) > sureNodes
+	if fn.Bodies.Once = f.oneBody(fn); fn.Bodies.Once == 0 {
+		fn.Bodies.Redeclared, _ = f.redeclared(fn)
+		fn.Bodies.perhapsLarge = f.bothNodes(fn, f.own(fn, func(OneBody) {})) > sureNodes
 	}
 }
 
 // bothNodes estimates the nodes of fn with both bodies, one of which has the probes.
 func (f *finder) bothNodes(fn *Func, own int) int {
-	nodes := 2*own + pointNodes*f.probes(fn)
-	for _, a := range fn.Insertions {
+	nodes := 2*own + pointNodes*fn.probes()
+	for _, a := range fn.Probes.Insertions {
 		for _, n := range a.Points {
 			if _, told := f.set.Dynamic[n]; !told {
 				nodes -= pointNodes - incNodes
@@ -98,7 +109,7 @@ func (f *finder) bothNodes(fn *Func, own int) int {
 
 // PerhapsLarge reports whether any function may be too large for both bodies.
 func (s *Set) PerhapsLarge() bool {
-	return slices.ContainsFunc(s.Funcs, func(fn *Func) bool { return fn.twice() && fn.perhapsLarge })
+	return slices.ContainsFunc(s.Funcs, func(fn *Func) bool { return fn.twice() && fn.Bodies.perhapsLarge })
 }
 
 // SettleLarge makes those functions stand once that are too large for both bodies, according to
@@ -113,20 +124,20 @@ func (s *Set) SettleLarge(report []byte) (found bool) {
 		}
 	}
 	for _, fn := range s.Funcs {
-		if fn.twice() && fn.perhapsLarge && (report == nil || large[strings.TrimPrefix(fn.Name, s.prefix)]) {
+		if fn.twice() && fn.Bodies.perhapsLarge && (report == nil || large[strings.TrimPrefix(fn.Name, s.prefix)]) {
 			s.once(fn, OnceLarge)
 			found = true
 		}
-		fn.perhapsLarge = false
+		fn.Bodies.perhapsLarge = false
 	}
 	return found
 }
 
 func (f *finder) oneBody(fn *Func) (why OneBody) {
 	switch {
-	case fn.Small && !f.manyCounters(fn):
+	case fn.Small && !f.manyCounters(&fn.Probes):
 		return OnceSmall
-	case fn.Bare && f.probes(fn) == len(fn.Returns):
+	case fn.Bare && fn.probes() == len(fn.Exit.Returns):
 		return OnceEmpty
 	}
 	d, declared := fn.Node.(*ast.FuncDecl)
@@ -139,7 +150,7 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 			why = reason
 		}
 	}
-	if f.travels(fn) && len(fn.literals) > 0 {
+	if f.travels(fn) && len(fn.nest.literals) > 0 {
 		note(OnceLiteral)
 	}
 	nodes := f.own(fn, note)
@@ -169,16 +180,16 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 // manyCounters reports whether a small procedure has more than one counter in it, so that one test
 // at its entry is less than one at each of them. Operations on synchronization objects are all to
 // be seen.
-func (f *finder) manyCounters(fn *Func) bool {
+func (f *finder) manyCounters(p *Probes) bool {
 	n := 0
-	for _, a := range fn.Insertions {
+	for _, a := range p.Insertions {
 		for _, point := range a.Points {
 			if n++; f.set.Dynamic[point].Operand != nil {
 				n += toldSteps
 			}
 		}
 	}
-	return n > 1 && len(fn.Syncs) == 0
+	return n > 1 && len(p.Syncs) == 0
 }
 
 // loops reports whether there is a loop in a body.
@@ -237,7 +248,7 @@ func declaresType(n ast.Node) (found bool) {
 // literal in one or in a function that is inlined. Nobody would know there what names the
 // functions in the copies must have.
 func (f *finder) travels(fn *Func) bool {
-	for outer := fn.within; outer != nil; outer = outer.within {
+	for outer := fn.nest.within; outer != nil; outer = outer.nest.within {
 		if outer.Skip != 0 {
 			return true
 		}
@@ -247,7 +258,7 @@ func (f *finder) travels(fn *Func) bool {
 
 // copied returns how many of the functions that fn stands in stand twice.
 func (fn *Func) copied() (n int) {
-	for outer := fn.within; outer != nil; outer = outer.within {
+	for outer := fn.nest.within; outer != nil; outer = outer.nest.within {
 		if outer.twice() {
 			n++
 		}
@@ -255,14 +266,8 @@ func (fn *Func) copied() (n int) {
 	return n
 }
 
-// probes returns the number of fn's probes, but for those at its entry and exits.
-func (f *finder) probes(fn *Func) int {
-	n := 2*len(fn.Loops) + len(fn.Syncs) + len(fn.Posts)
-	for _, a := range fn.Insertions {
-		n += len(a.Points)
-	}
-	return n + len(fn.Returns)
-}
+// probes returns the number of fn's probes, but for the one at its entry.
+func (fn *Func) probes() int { return fn.Probes.number() + len(fn.Exit.Returns) }
 
 // hasLines reports whether a directive in fn's body changes the lines or the file.
 func (f *finder) hasLines(fn *Func) bool {
@@ -358,7 +363,7 @@ func (f *finder) captures(fn *Func) bool {
 // literal that does.
 func (f *finder) captured(fn *Func) map[types.Object]token.Pos {
 	first := map[types.Object]token.Pos{}
-	for _, lit := range fn.literals {
+	for _, lit := range fn.nest.literals {
 		ast.Inspect(lit.Body, func(n ast.Node) bool {
 			id, ok := n.(*ast.Ident)
 			if !ok {

@@ -6,12 +6,17 @@ import (
 	"go/types"
 )
 
-// findClosures notes the variables that hold the same function literal or method value
-// all the time. The compiler makes a call through a variable with a literal static and
-// may inline the closure. A probe must not read such a variable at run time, because the
-// closure would then have to exist.
-func (f *finder) findClosures() {
-	f.closures, f.bound = map[types.Object]ast.Expr{}, map[ast.Expr]bool{}
+// closures are the variables that hold the same function literal or method value all the
+// time. The compiler makes a call through a variable with a literal static and may inline
+// the closure. A probe must not read such a variable at run time, because the closure would
+// then have to exist.
+type closures struct {
+	of    map[types.Object]ast.Expr // the function that a variable holds
+	bound map[ast.Expr]bool         // these functions
+}
+
+func findClosures(p *Package) closures {
+	found := closures{map[types.Object]ast.Expr{}, map[ast.Expr]bool{}}
 	// passed: uses that are neither assignments nor calls
 	assigned, passed := map[types.Object]int{}, map[types.Object]int{}
 	assign := func(lhs ast.Expr, rhs ast.Expr) {
@@ -22,17 +27,17 @@ func (f *finder) findClosures() {
 		if !ok {
 			return
 		}
-		obj := f.Info.ObjectOf(id)
+		obj := p.Info.ObjectOf(id)
 		if obj == nil {
 			return
 		}
 		assigned[obj]++
-		if f.Info.Uses[id] != nil {
+		if p.Info.Uses[id] != nil {
 			passed[obj]--
 		}
 		switch rhs := ast.Unparen(rhs).(type) {
 		case *ast.FuncLit, *ast.SelectorExpr:
-			f.closures[obj] = rhs
+			found.of[obj] = rhs
 		}
 	}
 	each := func(lhs, rhs []ast.Expr) {
@@ -44,7 +49,7 @@ func (f *finder) findClosures() {
 			}
 		}
 	}
-	for _, file := range f.Files {
+	for _, file := range p.Files {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.AssignStmt:
@@ -61,10 +66,10 @@ func (f *finder) findClosures() {
 				}
 			case *ast.CallExpr:
 				if id, ok := ast.Unparen(n.Fun).(*ast.Ident); ok {
-					passed[f.Info.Uses[id]]--
+					passed[p.Info.Uses[id]]--
 				}
 			case *ast.Ident:
-				passed[f.Info.Uses[n]]++
+				passed[p.Info.Uses[n]]++
 			case *ast.RangeStmt:
 				each([]ast.Expr{n.Key, n.Value}, nil)
 			case *ast.UnaryExpr:
@@ -75,18 +80,19 @@ func (f *finder) findClosures() {
 			return true
 		})
 	}
-	for obj, value := range f.closures {
+	for obj, value := range found.of {
 		_, method := value.(*ast.SelectorExpr)
 		switch {
 		// other packages may assign to a package's variable
-		case assigned[obj] != 1, obj.Parent() == nil, obj.Parent() == f.Types.Scope():
-			delete(f.closures, obj)
+		case assigned[obj] != 1, obj.Parent() == nil, obj.Parent() == p.Types.Scope():
+			delete(found.of, obj)
 		case method && passed[obj] > 0: // a probe at the calls would not see all
-			delete(f.closures, obj)
+			delete(found.of, obj)
 		default:
-			f.bound[value] = true
+			found.bound[value] = true
 		}
 	}
+	return found
 }
 
 // closure returns the literal that is always the value of e.
@@ -107,5 +113,5 @@ func (f *finder) held(e ast.Expr) ast.Expr {
 	if !ok {
 		return nil
 	}
-	return f.closures[f.Info.Uses[id]]
+	return f.closures.of[f.Info.Uses[id]]
 }

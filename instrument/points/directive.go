@@ -23,6 +23,13 @@ const (
 	verbName   = "name"   // the point's name in every report
 )
 
+// directives are those of a package.
+type directives struct {
+	all     []*directive
+	at      map[lineKey][]*directive
+	renamed map[string]string // functions that one names, by symbol
+}
+
 // lineKey is a line of a file of the package.
 type lineKey struct {
 	file *token.File
@@ -30,27 +37,36 @@ type lineKey struct {
 }
 
 // readDirectives notes the line that each directive applies to.
-func (f *finder) readDirectives() {
-	f.directives = map[lineKey][]*directive{}
-	for _, file := range f.Files {
-		tf := f.Fset.File(file.FileStart)
+func readDirectives(p *Package) directives {
+	ds := directives{at: map[lineKey][]*directive{}, renamed: map[string]string{}}
+	for _, file := range p.Files {
+		tf := p.Fset.File(file.FileStart)
 		for _, group := range file.Comments {
 			for _, c := range group.List {
-				text, ok := strings.CutPrefix(c.Text, "//qinst:")
-				if !ok {
-					continue
-				}
-				verb, arg, _ := strings.Cut(text, " ")
-				d := &directive{verb: verb, arg: strings.TrimSpace(arg), pos: c.Pos()}
-				f.told = append(f.told, d)
-				own := lineKey{tf, tf.Line(c.Pos())}
-				f.directives[own] = append(f.directives[own], d)
-				if below := tf.Line(group.End()) + 1; below != own.line {
-					key := lineKey{tf, below}
-					f.directives[key] = append(f.directives[key], d)
+				if d := parseDirective(c); d != nil {
+					ds.add(d, lineKey{tf, tf.Line(c.Pos())}, lineKey{tf, tf.Line(group.End()) + 1})
 				}
 			}
 		}
+	}
+	return ds
+}
+
+func parseDirective(c *ast.Comment) *directive {
+	text, ok := strings.CutPrefix(c.Text, "//qinst:")
+	if !ok {
+		return nil
+	}
+	verb, arg, _ := strings.Cut(text, " ")
+	return &directive{verb: verb, arg: strings.TrimSpace(arg), pos: c.Pos()}
+}
+
+// add adds a directive that applies to its own line and the one below its group.
+func (ds *directives) add(d *directive, own, below lineKey) {
+	ds.all = append(ds.all, d)
+	ds.at[own] = append(ds.at[own], d)
+	if below != own {
+		ds.at[below] = append(ds.at[below], d)
 	}
 }
 
@@ -58,7 +74,7 @@ func (f *finder) readDirectives() {
 // node, and whether there is such a directive.
 func (f *finder) directed(n ast.Node, verb string) (arg string, ok bool) {
 	tf := f.Fset.File(n.Pos())
-	for _, d := range f.directives[lineKey{tf, tf.Line(n.Pos())}] {
+	for _, d := range f.directives.at[lineKey{tf, tf.Line(n.Pos())}] {
 		if d.verb == verb {
 			d.used, arg, ok = true, d.arg, true
 		}
@@ -75,17 +91,16 @@ func (f *finder) has(fn *Func, verb string) bool {
 // renameFuncs reads the names that directives give to functions. The program's
 // main function keeps its name, because readers recognize it by the name.
 func (f *finder) renameFuncs() {
-	f.renamed = map[string]string{}
 	for _, fn := range f.set.Funcs {
 		if name, _ := f.directed(fn.Node, verbName); name != "" && fn.Name != "main.main" {
-			f.renamed[fn.Name] = name
+			f.directives.renamed[fn.Name] = name
 		}
 	}
 }
 
 // called returns the name of a function in reports.
 func (f *finder) called(symbol string) string {
-	if name, ok := f.renamed[symbol]; ok {
+	if name, ok := f.directives.renamed[symbol]; ok {
 		return name
 	}
 	return symbol
@@ -106,7 +121,7 @@ func (f *finder) warnings() []Warning {
 		text := fmt.Sprintf("internal error: no SSA form of %s: %v; its loops are not probed", f.ImportPath, f.SSAError)
 		list = append(list, Warning{f.Fset.Position(f.Files[0].Package), text})
 	}
-	for _, d := range f.told {
+	for _, d := range f.directives.all {
 		if d.used {
 			continue
 		}

@@ -21,6 +21,14 @@ const (
 	DeferredExit
 )
 
+// Exit is how a procedure is left.
+type Exit struct {
+	Form    ExitForm
+	Returns []*ast.ReturnStmt // its own, not those of literals inside
+
+	fewDefers bool // there is no room for a second defer beside each deferred operation that needs one
+}
+
 // Limits of open-coded defers, which are the cheap kind; see maxOpenDefers in
 // cmd/compile/internal/walk, and cmd/compile/internal/ssagen.
 const (
@@ -40,25 +48,25 @@ type shape struct {
 // chooseExit decides fn's exit form and finds its returns.
 func (f *finder) chooseExit(fn *Func) {
 	s := f.shapeOf(fn.Body)
-	fn.Returns = s.returns
+	fn.Exit.Returns = s.returns
 	switch {
 	case fn.Bare:
 	case s.rangeFunc || f.shadowsResult(fn) || len(s.returns) > mostCounters:
-		fn.Exit = DeferredExit
+		fn.Exit.Form = DeferredExit
 	case s.defers == 0:
 	case s.openCoded(0) && !s.openCoded(1):
 		// One more defer would make all of them slow (measured: 4.5 ns -> 28.5 ns),
 		// and the function would be charged with that time.
 		f.set.Points[fn.Point].Flags |= spec.FlagLateDefer
 	default:
-		fn.Exit = DeferredExit
+		fn.Exit.Form = DeferredExit
 	}
 	more := s.syncs
-	if fn.Exit == DeferredExit {
+	if fn.Exit.Form == DeferredExit {
 		f.set.Points[fn.Point].Flags |= spec.FlagDeferExit
 		more++
 	}
-	fn.fewDefers = !s.openCoded(more)
+	fn.Exit.fewDefers = !s.openCoded(more)
 }
 
 func (s *shape) openCoded(more int) bool {
@@ -144,7 +152,7 @@ func coreTerms(p *types.TypeParam) func(yield func(types.Type) bool) {
 // statement with values, so that the result cannot be assigned there.
 func (f *finder) shadowsResult(fn *Func) bool {
 	results := resultNames(fn.Type)
-	for _, ret := range fn.Returns {
+	for _, ret := range fn.Exit.Returns {
 		if len(ret.Results) == 0 {
 			continue
 		}

@@ -19,7 +19,7 @@ func (f *finder) nameFuncs() {
 		after := file.Package
 		for _, decl := range file.Decls {
 			if d, ok := decl.(*ast.FuncDecl); ok {
-				f.nameDecl(d, directives(file, after, d.Type.Func), &inits)
+				f.nameDecl(d, pragmas(file, after, d.Type.Func), &inits)
 			}
 			after = decl.End()
 		}
@@ -76,16 +76,16 @@ func (n *namer) walk(node ast.Node) {
 		case *ast.FuncLit:
 			n.literal(x)
 		case *ast.GoStmt:
-			n.started[ast.Unparen(x.Call.Fun)] = true
-			n.begin(x.Call.Fun)
+			n.begun.started[ast.Unparen(x.Call.Fun)] = true
+			n.begun.begin(n.Info, x.Call.Fun)
 			n.walk(x.Call)
 		case *ast.CallExpr:
 			switch arg := passedToGo(x).(type) {
 			case nil:
 			case *ast.FuncLit:
-				n.handed[arg] = true
+				n.begun.handed[arg] = true
 			default:
-				n.begin(arg)
+				n.begun.begin(n.Info, arg)
 			}
 			return true
 		case *ast.IfStmt:
@@ -117,14 +117,14 @@ func (n *namer) literal(lit *ast.FuncLit) {
 	if n.literals[lit] != nil {
 		return
 	}
-	fn := &Func{Node: lit, Type: lit.Type, Body: lit.Body, within: n.fn}
+	fn := &Func{Node: lit, Type: lit.Type, Body: lit.Body, nest: nest{within: n.fn}}
 	if n.skip == Dead || n.skip == Blank {
 		fn.Name, fn.Skip = n.name+n.first, Dead
 	} else {
 		n.count++
 		fn.Name, fn.Skip = fmt.Sprintf("%s%s%d", n.name, n.first, n.count), n.skip
 		if n.fn != nil {
-			n.fn.literals = append(n.fn.literals, fn)
+			n.fn.nest.literals = append(n.fn.nest.literals, fn)
 		}
 	}
 	n.literals[lit] = fn

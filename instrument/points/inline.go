@@ -192,27 +192,38 @@ var outside = []string{"(*testing.T)", "(*testing.B)", "(*testing.F)", "(net/htt
 func (f *finder) starts(fn *Func) bool {
 	d, ok := fn.Node.(*ast.FuncDecl)
 	if !ok {
-		return f.started[fn.Node] || f.handed[fn.Node] && !f.Inlining.to[f.local(fn)]
+		return f.begun.started[fn.Node] || f.begun.handed[fn.Node] && !f.Inlining.to[f.local(fn)]
 	}
-	obj := f.Info.Defs[d.Name]
-	return f.begins[obj] > 0 && f.begins[obj] == f.named[obj] && (!d.Name.IsExported() || f.Types.Name() == "main")
+	return f.begun.only(f.Info.Defs[d.Name]) && (!d.Name.IsExported() || f.Types.Name() == "main")
+}
+
+// begun is what goroutines begin with.
+type begun struct {
+	started map[ast.Node]bool    // literals that a go statement calls
+	handed  map[ast.Node]bool    // literals that are passed to a method Go
+	by      map[types.Object]int // statements and such calls, by the declared function
+	named   map[types.Object]int // where it is named
+}
+
+func newBegun() begun {
+	return begun{map[ast.Node]bool{}, map[ast.Node]bool{}, map[types.Object]int{}, map[types.Object]int{}}
 }
 
 // begin notes that a goroutine begins with a function of the package, if that is declared.
-func (f *finder) begin(fun ast.Expr) {
+func (b *begun) begin(info *types.Info, fun ast.Expr) {
 	switch e := ast.Unparen(fun).(type) {
 	case *ast.IndexExpr:
 		fun = e.X
 	case *ast.IndexListExpr:
 		fun = e.X
 	}
-	if fn := f.function(fun); fn != nil {
-		f.begins[fn]++
+	if fn := declared(info, fun); fn != nil {
+		b.by[fn]++
 	}
 }
 
-// function returns the declared function that an expression names, nil if it does not.
-func (f *finder) function(e ast.Expr) types.Object {
+// declared returns the declared function that an expression names, nil if it does not.
+func declared(info *types.Info, e ast.Expr) types.Object {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if sel, is := ast.Unparen(e).(*ast.SelectorExpr); is {
 		id, ok = sel.Sel, true
@@ -220,20 +231,23 @@ func (f *finder) function(e ast.Expr) types.Object {
 	if !ok {
 		return nil
 	}
-	if fn, ok := f.Info.Uses[id].(*types.Func); ok {
+	if fn, ok := info.Uses[id].(*types.Func); ok {
 		return fn.Origin()
 	}
 	return nil
 }
 
-// countNames counts where the package names each declared function.
-func (f *finder) countNames() {
-	for _, obj := range f.Info.Uses {
-		if fn, ok := obj.(*types.Func); ok && fn.Pkg() == f.Types {
-			f.named[fn.Origin()]++
+// countNames counts where a package names each of its declared functions.
+func (b *begun) countNames(p *Package) {
+	for _, obj := range p.Info.Uses {
+		if fn, ok := obj.(*types.Func); ok && fn.Pkg() == p.Types {
+			b.named[fn.Origin()]++
 		}
 	}
 }
+
+// only reports whether all that names a declared function begins goroutines with it.
+func (b *begun) only(fn types.Object) bool { return b.by[fn] > 0 && b.by[fn] == b.named[fn] }
 
 // passedToGo returns the function that a call passes to a method Go, nil if it does not.
 func passedToGo(c *ast.CallExpr) ast.Expr {
@@ -276,7 +290,7 @@ func (f *finder) passedOn(fn *Func, name string) bool {
 		!f.operates(fn) {
 		return false
 	}
-	for outer := fn.within; outer != nil; outer = outer.within {
+	for outer := fn.nest.within; outer != nil; outer = outer.nest.within {
 		if f.inlinable(outer) {
 			return false
 		}

@@ -19,6 +19,13 @@ import (
 // must all be there, and be two equal sequences, because otherwise it is not known which of them
 // belong to which text. A function of which this is not so keeps one body.
 
+// nest is where a function stands, from which its name follows.
+type nest struct {
+	within   *Func   // of a literal: the function that it stands in, nil if that is a variable's value
+	literals []*Func // those that stand in it and that the compiler makes functions of, in the order of their numbers
+	line     int     // at which the compiler says that it begins
+}
+
 // Made is a function that the compiler has made.
 type Made struct {
 	Name  string // the linker's symbol
@@ -33,7 +40,7 @@ func (s *Set) PlainNames(made []Made) (names map[string]string, doubtful []*Func
 	m := &mender{Set: s, roots: map[string]*Func{}, closures: map[string]bool{}, inside: map[string][]child{},
 		numbers: map[string]int{}, doubtful: map[*Func]bool{}}
 	for _, fn := range s.Funcs {
-		if fn.within == nil && fn.Skip != Dead && fn.Skip != Blank {
+		if fn.nest.within == nil && fn.Skip != Dead && fn.Skip != Blank {
 			m.roots[fn.Name] = fn
 			m.expect(fn, fn.Name)
 		}
@@ -76,12 +83,12 @@ func (s *Set) Once(list []*Func) {
 // once makes fn's text stand once. If it is doubtful whose the literals in it are, loops in which
 // calls are inlined do so first: they are the likelier reason, and no one else's.
 func (s *Set) once(fn *Func, why OneBody) {
-	if why == OnceLiteral && fn.turnsInlining() {
+	if why == OnceLiteral && fn.Probes.turnsInlining() {
 		s.turnOnce(fn, func(lp *Loop) bool { return lp.inlines })
 		return
 	}
 	if fn.twice() {
-		fn.OneBody = why
+		fn.Bodies.Once = why
 		s.Points[fn.Point].OneBody = why
 	}
 	s.turnOnce(fn, func(*Loop) bool { return true })
@@ -90,7 +97,7 @@ func (s *Set) once(fn *Func, why OneBody) {
 // Doubled returns the functions of which any text stands twice.
 func (s *Set) Doubled() (list []*Func) {
 	for _, fn := range s.Funcs {
-		if fn.Skip == 0 && (fn.twice() || fn.turns()) {
+		if fn.Skip == 0 && (fn.twice() || fn.Probes.turns()) {
 			list = append(list, fn)
 		}
 	}
@@ -109,10 +116,10 @@ func (s *Set) Twice() (list []*Func) {
 
 // Holding returns the functions whose text stands twice and holds literals.
 func (s *Set) Holding() []*Func {
-	return slices.DeleteFunc(s.Twice(), func(fn *Func) bool { return len(fn.literals) == 0 })
+	return slices.DeleteFunc(s.Twice(), func(fn *Func) bool { return len(fn.nest.literals) == 0 })
 }
 
-func (fn *Func) twice() bool { return fn.Skip == 0 && fn.OneBody == 0 }
+func (fn *Func) twice() bool { return fn.Skip == 0 && fn.Bodies.Once == 0 }
 
 // copies is the number of times that the compiler meets fn's literals.
 func (fn *Func) copies() int {
@@ -181,10 +188,10 @@ func (fn *Func) stem(name string) string {
 
 // expect notes the names of the literals in fn, which is called name.
 func (m *mender) expect(fn *Func, name string) {
-	for n := range fn.copies() * len(fn.literals) {
+	for n := range fn.copies() * len(fn.nest.literals) {
 		inner := fn.stem(name) + strconv.Itoa(n+1)
 		m.closures[inner] = true
-		m.expect(fn.literals[n%len(fn.literals)], inner)
+		m.expect(fn.nest.literals[n%len(fn.nest.literals)], inner)
 	}
 }
 
@@ -218,7 +225,7 @@ func (m *mender) place(c child) {
 
 // check finds the plain numbers of what is in fn, which is called name, and would be called plain.
 func (m *mender) check(fn *Func, name, plain string) {
-	if fn.turnsInlining() && slices.ContainsFunc(m.inside[name], func(c child) bool {
+	if fn.Probes.turnsInlining() && slices.ContainsFunc(m.inside[name], func(c child) bool {
 		return (c.kind == inDeclared || c.kind == inLiteral) && elide(c.stem) != fn.stem(name)
 	}) {
 		m.doubtful[fn] = true
@@ -230,9 +237,9 @@ func (m *mender) check(fn *Func, name, plain string) {
 	} else {
 		m.started(fn, name, plain)
 	}
-	for n := range fn.copies() * len(fn.literals) {
-		i := n % len(fn.literals)
-		m.check(fn.literals[i], fn.stem(name)+strconv.Itoa(n+1), fn.stem(plain)+strconv.Itoa(i+1))
+	for n := range fn.copies() * len(fn.nest.literals) {
+		i := n % len(fn.nest.literals)
+		m.check(fn.nest.literals[i], fn.stem(name)+strconv.Itoa(n+1), fn.stem(plain)+strconv.Itoa(i+1))
 	}
 }
 
@@ -241,10 +248,10 @@ func (m *mender) doubt(fn *Func) {
 	if fn == nil {
 		return
 	}
-	if fn.twice() || fn.turns() {
+	if fn.twice() || fn.Probes.turns() {
 		m.doubtful[fn] = true
 	}
-	for _, lit := range fn.literals {
+	for _, lit := range fn.nest.literals {
 		m.doubt(lit)
 	}
 }
@@ -252,8 +259,8 @@ func (m *mender) doubt(fn *Func) {
 // numbered finds the plain numbers of what is in fn, which stands twice. It reports whether all of
 // it fits.
 func (m *mender) numbered(fn *Func, name, plain string) bool {
-	for i := range fn.literals { // in the object or not: what is in them may be
-		m.numbers[fn.stem(name)+strconv.Itoa(len(fn.literals)+i+1)] = i + 1
+	for i := range fn.nest.literals { // in the object or not: what is in them may be
+		m.numbers[fn.stem(name)+strconv.Itoa(len(fn.nest.literals)+i+1)] = i + 1
 	}
 	var inlined, ranges, defers []child
 	for _, c := range m.inside[name] {
@@ -270,17 +277,17 @@ func (m *mender) numbered(fn *Func, name, plain string) bool {
 			return false
 		}
 	}
-	return m.pairs(inlined, len(fn.literals)) && m.pairs(ranges, 0) && m.started(fn, name, plain) &&
+	return m.pairs(inlined, len(fn.nest.literals)) && m.pairs(ranges, 0) && m.started(fn, name, plain) &&
 		m.deferred(defers, plain)
 }
 
 // fits reports whether c is the literal of fn that its number tells.
 func (m *mender) fits(fn *Func, c child) bool {
-	if c.number < 1 || c.number > fn.copies()*len(fn.literals) {
+	if c.number < 1 || c.number > fn.copies()*len(fn.nest.literals) {
 		return false
 	}
-	lit := fn.literals[(c.number-1)%len(fn.literals)]
-	return (c.Line == 0 || c.Line == lit.line) && m.inlining.knows(strings.TrimPrefix(lit.Name, m.prefix))
+	lit := fn.nest.literals[(c.number-1)%len(fn.nest.literals)]
+	return (c.Line == 0 || c.Line == lit.nest.line) && m.inlining.knows(strings.TrimPrefix(lit.Name, m.prefix))
 }
 
 // pairs finds the plain numbers of what was inlined into a function with n literals of its own.

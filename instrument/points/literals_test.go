@@ -51,12 +51,14 @@ func TestPlainNames(t *testing.T) {
 
 func plainNames(list string) string {
 	f := &Func{Name: "p.f", Node: &ast.FuncDecl{}, Point: 0}
-	first := &Func{Name: "p.f.func1", Node: &ast.FuncLit{}, Point: 1, within: f, line: 1, OneBody: OnceLarge}
-	second := &Func{Name: "p.f.func2", Node: &ast.FuncLit{}, Point: 2, within: f, line: 2}
-	inner := &Func{Name: "p.f.func2.1", Node: &ast.FuncLit{}, Point: 3, within: second, line: 3, Skip: Inlinable}
-	f.literals, second.literals = []*Func{first, second}, []*Func{inner}
-	g := &Func{Name: "p.g", Node: &ast.FuncDecl{}, Point: 4, OneBody: OnceLarge}
-	m := &Func{Name: "p.T.f", Node: &ast.FuncDecl{}, Point: 5, OneBody: OnceLarge}
+	first := &Func{Name: "p.f.func1", Node: &ast.FuncLit{}, Point: 1, nest: nest{within: f, line: 1},
+		Bodies: Bodies{Once: OnceLarge}}
+	second := &Func{Name: "p.f.func2", Node: &ast.FuncLit{}, Point: 2, nest: nest{within: f, line: 2}}
+	inner := &Func{Name: "p.f.func2.1", Node: &ast.FuncLit{}, Point: 3, nest: nest{within: second, line: 3},
+		Skip: Inlinable}
+	f.nest.literals, second.nest.literals = []*Func{first, second}, []*Func{inner}
+	g := &Func{Name: "p.g", Node: &ast.FuncDecl{}, Point: 4, Bodies: Bodies{Once: OnceLarge}}
+	m := &Func{Name: "p.T.f", Node: &ast.FuncDecl{}, Point: 5, Bodies: Bodies{Once: OnceLarge}}
 	report := ""
 	if strings.Contains(list, "gowrap") {
 		report = "a.go:5:1: can inline f.gowrap1 with cost 1 as: func() {}\n"

@@ -180,7 +180,7 @@ func (l *looper) point(lp *Loop, pos token.Pos, name string) {
 	if lp.Spin {
 		p.Flags |= spec.FlagSpin
 	}
-	l.fn.Loops = append(l.fn.Loops, lp)
+	l.fn.Probes.Loops = append(l.fn.Probes.Loops, lp)
 }
 
 // waits reports whether a loop may wait, or calls a function, which may.
@@ -266,7 +266,7 @@ func (l *looper) leaves(s ast.Stmt) {
 		}
 	}
 	if len(left) > 0 {
-		l.fn.Leaves = append(l.fn.Leaves, &Leave{s, left})
+		l.fn.Probes.Leaves = append(l.fn.Probes.Leaves, &Leave{s, left})
 	}
 }
 

@@ -81,7 +81,7 @@ func (f *finder) placeCalls(fn *Func) {
 	p.body()
 	for _, a := range p.insertions {
 		if len(a.Points) > 0 {
-			fn.Insertions = append(fn.Insertions, a)
+			fn.Probes.Insertions = append(fn.Probes.Insertions, a)
 		}
 	}
 }
@@ -324,8 +324,8 @@ func (p *placer) post(s *ast.ForStmt, head spot) {
 	a := &Insertion{Form: Value} // the callee cannot be found there
 	p.stmt(s.Post, spot{insertion: a})
 	if len(a.Points) > 0 {
-		p.fn.Posts = append(p.fn.Posts, &Post{a.Points, len(p.gotos) > 0, p.loops.home, head.insertion.Pos,
-			s.Body.Lbrace + 1, s.Cond})
+		p.fn.Probes.Posts = append(p.fn.Probes.Posts, &Post{a.Points, len(p.gotos) > 0, p.loops.home,
+			head.insertion.Pos, s.Body.Lbrace + 1, s.Cond})
 	}
 }
 

@@ -87,26 +87,48 @@ type Func struct {
 	Small  bool           // only counted
 	Summed bool           // not even that: the calls of it are
 
-	Exit       ExitForm
-	Returns    []*ast.ReturnStmt // its own, not those of literals inside
-	Insertions []*Insertion      // the places that count its calls, outermost first
-	Loops      []*Loop           // the probed loops, outermost first
-	Leaves     []*Leave          // statements that leave some of these loops
-	Posts      []*Post           // calls in post statements of loops
-	Syncs      []*Sync           // its operations on synchronization objects
+	Exit   Exit
+	Probes Probes
+	Bodies Bodies
 
-	OneBody    OneBody      // why its text stands once, 0 if it stands twice
-	Redeclared []Redeclared // if it stands twice: variables of its signature that := would declare anew in a block
+	nest nest
+	doc  []*ast.Comment // directives that apply to it
+}
 
-	perhapsLarge bool // stands twice, and both bodies together may be too large
+// Probes are the probes in a function, but for those at its entry and exits.
+type Probes struct {
+	Insertions []*Insertion // the places that count its calls, outermost first
+	Loops      []*Loop      // the probed loops, outermost first
+	Leaves     []*Leave     // statements that leave some of these loops
+	Posts      []*Post      // calls in post statements of loops
+	Syncs      []*Sync      // its operations on synchronization objects
+}
 
-	fewDefers bool // there is no room for a second defer beside each deferred operation that needs one
+// number is how many probes there are.
+func (p *Probes) number() int {
+	n := 2*len(p.Loops) + len(p.Syncs) + len(p.Posts)
+	for _, a := range p.Insertions {
+		n += len(a.Points)
+	}
+	return n
+}
 
-	within   *Func   // of a literal: the function that it stands in, nil if that is a variable's value
-	literals []*Func // those that stand in it and that the compiler makes functions of, in the order of their numbers
-	line     int     // at which the compiler says that it begins
-
-	doc []*ast.Comment // directives that apply to it
+// counters yields the points that have a counter, and where it stands.
+func (p *Probes) counters(yield func(point uint32, at token.Pos) bool) {
+	for _, a := range p.Insertions {
+		for _, n := range a.Points {
+			if !yield(n, a.Pos) {
+				return
+			}
+		}
+	}
+	for _, c := range p.Posts {
+		for _, n := range c.Points {
+			if !yield(n, c.Start) {
+				return
+			}
+		}
+	}
 }
 
 // Set holds all points and skips of a package.
@@ -129,24 +151,19 @@ type Set struct {
 // asked: a ledger has only so many slots for a package that is not registered yet.
 func (s *Set) CountInLine(on bool) bool {
 	s.InLine = on && len(s.Points) <= spec.LedgerEarly
-	mark := func(list []uint32) {
-		for _, n := range list {
-			s.Points[n].Flags &^= spec.FlagInLine
-			if s.InLine {
-				s.Points[n].Flags |= spec.FlagInLine
-			}
+	mark := func(n uint32) {
+		s.Points[n].Flags &^= spec.FlagInLine
+		if s.InLine {
+			s.Points[n].Flags |= spec.FlagInLine
 		}
 	}
 	for _, fn := range s.Funcs {
-		for _, a := range fn.Insertions {
-			mark(a.Points)
+		for n := range fn.Probes.counters {
+			mark(n)
 		}
-		for _, p := range fn.Posts {
-			mark(p.Points)
-		}
-		for _, y := range fn.Syncs {
+		for _, y := range fn.Probes.Syncs {
 			if y.InLine() {
-				mark([]uint32{y.Point})
+				mark(y.Point)
 			}
 		}
 	}
@@ -163,16 +180,16 @@ func Find(p *Package) *Set {
 	if p.SSA != nil {
 		f.ssa = ssaFuncs(p.SSA)
 	}
-	f.readDirectives()
+	f.directives = readDirectives(p)
 	f.nameFuncs()
 	f.renameFuncs()
-	f.countNames()
-	f.findClosures()
+	f.begun.countNames(p)
+	f.closures = findClosures(p)
 	f.findWrappers()
 	f.findLasting()
 	f.set.inlining, f.set.prefix = f.Inlining, prefix(f.Types)+"."
 	for _, fn := range f.set.Funcs {
-		fn.line = f.Fset.Position(fn.Node.Pos()).Line
+		fn.nest.line = f.Fset.Position(fn.Node.Pos()).Line
 		fn.Point = uint32(len(f.set.Points))
 		f.ordinals = map[string]int{}
 		if fn.Skip = f.skipFunc(fn); fn.Skip != 0 {
@@ -198,7 +215,7 @@ func Find(p *Package) *Set {
 		f.chooseExit(fn)
 		f.placeCalls(fn)
 		f.chooseBodies(fn)
-		f.set.Points[fn.Point].OneBody = fn.OneBody
+		f.set.Points[fn.Point].OneBody = fn.Bodies.Once
 		f.chooseLoops(fn)
 	}
 	f.markEnds()
@@ -210,8 +227,7 @@ func Find(p *Package) *Set {
 
 func newFinder(p *Package) *finder {
 	return &finder{Package: p, set: Set{Dynamic: map[uint32]Dynamic{}}, counted: map[types.Object]int{},
-		literals: map[*ast.FuncLit]*Func{}, started: map[ast.Node]bool{}, handed: map[ast.Node]bool{},
-		begins: map[types.Object]int{}, named: map[types.Object]int{},
+		literals: map[*ast.FuncLit]*Func{}, begun: newBegun(),
 		spins: spins{map[*ssa.Function]bool{}, bareFuncs(p)}, calms: map[*ssa.Function]bool{},
 		briefs: map[*ssa.Function]bool{}}
 }
@@ -220,23 +236,17 @@ type finder struct {
 	*Package
 	set      Set
 	literals map[*ast.FuncLit]*Func
-	started  map[ast.Node]bool    // literals that a go statement calls
-	handed   map[ast.Node]bool    // literals that are passed to a method Go
-	begins   map[types.Object]int // goroutines that begin with a declared function, by statements and such calls
-	named    map[types.Object]int // where it is named
+	begun    begun
 	ssa      map[ast.Node]*ssa.Function
 	spins    spins
 	calms    map[*ssa.Function]bool
 	briefs   map[*ssa.Function]bool
-	counted  map[types.Object]int      // calls of a function that have a counter and are certain to be made then
-	closures map[types.Object]ast.Expr // the function that a variable always holds
-	bound    map[ast.Expr]bool         // the expressions that are values of closures
+	counted  map[types.Object]int // calls of a function that have a counter and are certain to be made then
+	closures closures
 	wrappers map[*types.Func]*wrapper
-	lasting  map[*Func]bool    // those of which an activation may last
-	renamed  map[string]string // functions that a directive names, by symbol
+	lasting  map[*Func]bool // those of which an activation may last
 
-	directives map[lineKey][]*directive
-	told       []*directive   // all directives
+	directives directives
 	ordinals   map[string]int // of the points of the function at hand, by kind
 }
 

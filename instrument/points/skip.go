@@ -206,10 +206,10 @@ func limits(c *ast.Comment) bool {
 	return strings.HasPrefix(name, "cgo_")
 }
 
-// directives returns the comments that the compiler applies to a declaration. They
+// pragmas returns the comments that the compiler applies to a declaration. They
 // are not only its doc comment, but all directives between the declaration before it
 // and its first token.
-func directives(file *ast.File, after, before token.Pos) []*ast.Comment {
+func pragmas(file *ast.File, after, before token.Pos) []*ast.Comment {
 	var list []*ast.Comment
 	for _, group := range file.Comments {
 		for _, c := range group.List {

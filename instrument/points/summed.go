@@ -28,7 +28,7 @@ func (f *finder) sumSmall() {
 	}
 	for _, fn := range f.set.Funcs {
 		d, ok := fn.Node.(*ast.FuncDecl)
-		if !ok || fn.Skip != 0 || !fn.Small || fn.OneBody == 0 || d.Name.IsExported() || foreign[d.Name.Name] ||
+		if !ok || fn.Skip != 0 || !fn.Small || fn.Bodies.Once == 0 || d.Name.IsExported() || foreign[d.Name.Name] ||
 			strings.Contains(fn.Name, "[...]") {
 			continue
 		}

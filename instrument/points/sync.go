@@ -319,7 +319,7 @@ func (p *placer) syncStmt(s ast.Stmt, e ast.Expr, inList bool) {
 		p.skipSync(y, op, c.Pos(), InHeader)
 		return
 	case deferred:
-		if y.Form = p.deferredForm(y, op); y.Form != SyncInstead && p.fn.fewDefers {
+		if y.Form = p.deferredForm(y, op); y.Form != SyncInstead && p.fn.Exit.fewDefers {
 			p.skipSync(y, op, c.Pos(), DeferLimit)
 			return
 		}
@@ -377,7 +377,7 @@ func (p *placer) syncPoint(y *Sync, pos token.Pos, op, name string, weak bool) {
 	if weak {
 		pt.Flags |= spec.FlagWeakName
 	}
-	p.fn.Syncs = append(p.fn.Syncs, y)
+	p.fn.Probes.Syncs = append(p.fn.Probes.Syncs, y)
 }
 
 // tryLock makes a call of TryLock a sync point. If the lock was taken, the operand is
@@ -405,7 +405,7 @@ func (p *placer) methodUse(e *ast.SelectorExpr) {
 		y, op = p.wrapped(e)
 	}
 	switch {
-	case y == nil || !p.Limits.has(Syncs) || p.bound[e] && !within:
+	case y == nil || !p.Limits.has(Syncs) || p.closures.bound[e] && !within:
 		return
 	case within, !p.argless(e), op.after && y.Object == Interface:
 		p.skipSync(y, op, e.Pos(), MethodValue)

@@ -25,12 +25,12 @@ const (
 
 // chooseLoops decides which of fn's loops stand twice, and which points are in them.
 func (f *finder) chooseLoops(fn *Func) {
-	if !f.lasting[fn] || fn.Bare || f.hasLines(fn) || fn.OneBody == OnceLarge {
+	if !f.lasting[fn] || fn.Bare || f.hasLines(fn) || fn.Bodies.Once == OnceLarge {
 		return
 	}
 	nodes := f.bothNodes(fn, f.own(fn, func(OneBody) {}))
-	for _, lp := range fn.Loops {
-		if lp.Twice = f.loopTwice(fn, lp); lp.Twice {
+	for _, lp := range fn.Probes.Loops {
+		if lp.Twice = f.loopTwice(&fn.Probes, lp); lp.Twice {
 			ast.Inspect(lp.block, func(n ast.Node) bool {
 				c, call := n.(*ast.CallExpr)
 				lp.inlines = lp.inlines || call && f.Inlining.inlined(f.Fset.Position(c.Lparen))
@@ -46,7 +46,7 @@ func (f *finder) chooseLoops(fn *Func) {
 
 // turnOnce makes the bodies of some of fn's loops stand once.
 func (s *Set) turnOnce(fn *Func, some func(*Loop) bool) {
-	for _, lp := range fn.Loops {
+	for _, lp := range fn.Probes.Loops {
 		lp.Twice = lp.Twice && !some(lp)
 	}
 	for i := int(fn.Point); i < len(s.Points) && s.Points[i].Owner == fn.Point; i++ {
@@ -55,33 +55,33 @@ func (s *Set) turnOnce(fn *Func, some func(*Loop) bool) {
 	s.placeInLoops(fn)
 }
 
-// turns reports whether the body of one of fn's loops stands twice; inlining, of one in which the
-// compiler inlines calls: then it may make a third function of a literal in what is inlined.
-func (fn *Func) turns() bool {
-	return slices.ContainsFunc(fn.Loops, func(lp *Loop) bool { return lp.Twice })
+// turns reports whether the body of a loop stands twice; inlining, of one in which the compiler
+// inlines calls: then it may make a third function of a literal in what is inlined.
+func (p *Probes) turns() bool {
+	return slices.ContainsFunc(p.Loops, func(lp *Loop) bool { return lp.Twice })
 }
 
-func (fn *Func) turnsInlining() bool {
-	return slices.ContainsFunc(fn.Loops, func(lp *Loop) bool { return lp.Twice && lp.inlines })
+func (p *Probes) turnsInlining() bool {
+	return slices.ContainsFunc(p.Loops, func(lp *Loop) bool { return lp.Twice && lp.inlines })
 }
 
 // loopTwice reports whether the body of a loop may stand twice, and whether that gains anything.
-func (f *finder) loopTwice(fn *Func, lp *Loop) bool {
+func (f *finder) loopTwice(probes *Probes, lp *Loop) bool {
 	if lp.block == nil || lp.Func || lp.Deep || lp.Spin {
 		return false
 	}
-	for _, y := range fn.Syncs {
+	for _, y := range probes.Syncs {
 		if lp.holds(y.Pos) {
 			return false
 		}
 	}
 	saved := 0
-	for _, p := range fn.Posts {
+	for _, p := range probes.Posts {
 		if p.Body == lp.Body {
 			return false // such a call is counted when the next iteration begins
 		}
 	}
-	for _, a := range fn.Insertions {
+	for _, a := range probes.Insertions {
 		if !lp.holds(a.Pos) {
 			continue
 		}
@@ -92,7 +92,7 @@ func (f *finder) loopTwice(fn *Func, lp *Loop) bool {
 			}
 		}
 	}
-	for _, in := range fn.Loops {
+	for _, in := range probes.Loops {
 		if lp.holds(in.Start) {
 			saved += loopSteps
 			if in.Func || in.Deep {
@@ -133,30 +133,17 @@ func (lp *Loop) Encloses(in *Loop) bool { return lp.holds(in.Start) }
 
 // placeInLoops notes for each point of fn in which loop it is counted.
 func (s *Set) placeInLoops(fn *Func) {
-	innermost := func(pos token.Pos) (loop uint32, found bool) {
-		for _, lp := range fn.Loops { // outer ones first
+	place := func(point uint32, pos token.Pos) {
+		for _, lp := range fn.Probes.Loops { // outer ones first
 			if lp.Twice && lp.holds(pos) {
-				loop, found = lp.Point, true
+				s.Points[point].Loop = lp.Point
 			}
 		}
-		return loop, found
 	}
-	place := func(point uint32, pos token.Pos) {
-		if loop, found := innermost(pos); found {
-			s.Points[point].Loop = loop
-		}
+	for n, pos := range fn.Probes.counters {
+		place(n, pos)
 	}
-	for _, a := range fn.Insertions {
-		for _, n := range a.Points {
-			place(n, a.Pos)
-		}
-	}
-	for _, p := range fn.Posts {
-		for _, n := range p.Points {
-			place(n, p.Start)
-		}
-	}
-	for _, lp := range fn.Loops {
+	for _, lp := range fn.Probes.Loops {
 		place(lp.Point, lp.Start)
 	}
 	for i := int(fn.Point); i < len(s.Points) && s.Points[i].Owner == fn.Point; i++ {

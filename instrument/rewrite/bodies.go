@@ -33,7 +33,7 @@ import (
 // Literals are functions of their own: both texts have them with their probes, and each of
 // them may stand twice itself.
 func (w *writer) bodies(fn *points.Func) {
-	for _, r := range fn.Redeclared {
+	for _, r := range fn.Bodies.Redeclared {
 		name := w.expand("@v%d", w.file.Offset(r.Ident.Pos()))
 		w.Replace(w.file.Offset(r.Ident.Pos()), w.file.Offset(r.Ident.End()), name)
 		w.insert(r.Stmt.End(), "; %s = %s", r.Ident.Name, name)
@@ -67,7 +67,7 @@ func (w *writer) bodies(fn *points.Func) {
 		begin, end = levels, end+";"+slot+" }"
 	}
 	without := []int{probesOf(fn), exitsOf(fn)}
-	for _, lp := range fn.Loops {
+	for _, lp := range fn.Probes.Loops {
 		without = append(without, leavesOf(lp))
 	}
 	w.Own(probesOf(fn))

@@ -12,7 +12,7 @@ import (
 // because the compiler keeps an array in memory: in registers they would be saved and loaded around
 // every call in the loop.
 func (w *writer) loops(fn *points.Func) {
-	for _, lp := range fn.Loops {
+	for _, lp := range fn.Probes.Loops {
 		if lp.Func {
 			w.overFunc(lp)
 			continue

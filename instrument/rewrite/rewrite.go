@@ -76,7 +76,7 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 	w.each(funcs, w.exits)
 	w.each(funcs, func(fn *points.Func) {
 		w.turns(fn)
-		if fn.OneBody == 0 {
+		if fn.Bodies.Once == 0 {
 			w.bodies(fn)
 		}
 	})
@@ -128,15 +128,15 @@ func (w *writer) header(name string, text []byte) {
 // entry names the results if the exits need it, and marks the start of the body.
 func (w *writer) entry(fn *points.Func) {
 	at := fn.Body.Lbrace + 1
-	if fn.Small && !fn.Summed && (!w.set.InLine || fn.OneBody != 0) {
+	if fn.Small && !fn.Summed && (!w.set.InLine || fn.Bodies.Once != 0) {
 		w.insert(at, " %s;", w.counting(fn, []uint32{fn.Point}))
 	}
 	if fn.Bare {
 		return
 	}
-	if fn.Exit == points.DeferredExit {
+	if fn.Exit.Form == points.DeferredExit {
 		exit := "exit"
-		if slices.ContainsFunc(fn.Loops, func(lp *points.Loop) bool { return lp.Deep }) {
+		if slices.ContainsFunc(fn.Probes.Loops, func(lp *points.Loop) bool { return lp.Deep }) {
 			exit = "exitall" // also of a loop of this kind that a return left
 		}
 		w.insert(at, " %s{ if @t := @enter(@base + %d); @t != 0 { defer @%s(@t) } };", w.reached(fn, fn.Point),
@@ -151,7 +151,7 @@ func (w *writer) entry(fn *points.Func) {
 		w.insert(at, " %s{ @enter(@base + %d) };", w.reached(fn, fn.Point), point)
 		return
 	}
-	if slices.ContainsFunc(fn.Returns, func(r *ast.ReturnStmt) bool { return len(r.Results) > 0 }) {
+	if slices.ContainsFunc(fn.Exit.Returns, func(r *ast.ReturnStmt) bool { return len(r.Results) > 0 }) {
 		w.nameResults(fn.Type)
 	}
 	w.insert(at, " var @t @u64; %s{ @t = @enter(@base + %d) };", w.reached(fn, fn.Point), point)
@@ -171,7 +171,7 @@ func (w *writer) reached(fn *points.Func, point uint32) string {
 	}
 	counted := w.expand("%s == %d", w.level(fn), spec.ProcCounted)
 	switch {
-	case fn.OneBody != 0: // the first test is the only one where all is off
+	case fn.Bodies.Once != 0: // the first test is the only one where all is off
 		counted = w.expand("%s == %d { } else if %s", w.level(fn), spec.ProcPlain, counted)
 	case point != fn.Point:
 		counted = w.expand("%s != %d", w.level(fn), spec.ProcProbed)
@@ -183,7 +183,7 @@ func (w *writer) reached(fn *points.Func, point uint32) string {
 // that more functions may stand twice. Into a large function, which stands once, the compiler would
 // not inline it.
 func (w *writer) increment(fn *points.Func, point string) string {
-	if fn.OneBody == 0 {
+	if fn.Bodies.Once == 0 {
 		return "@inc(" + point + ")"
 	}
 	return "*@slot(" + point + ")++"
@@ -196,7 +196,7 @@ const lateExit = 1 << 20
 // hasExit reports whether control can leave fn other than by a panic. If not, there must be no
 // variable for the token, because it would be declared and not used.
 func hasExit(fn *points.Func) bool {
-	return len(fn.Returns) > 0 || fn.Type.Results.NumFields() == 0
+	return len(fn.Exit.Returns) > 0 || fn.Type.Results.NumFields() == 0
 }
 
 // nameResults gives a name to each result that has none.
@@ -250,7 +250,7 @@ func (w *writer) counters(funcs []*points.Func) {
 	}
 	var all []owned
 	w.each(funcs, func(fn *points.Func) {
-		for _, a := range fn.Insertions {
+		for _, a := range fn.Probes.Insertions {
 			all = append(all, owned{a, fn})
 			w.open(fn, a)
 		}
@@ -318,7 +318,7 @@ func (w *writer) unless(fn *points.Func, list []uint32) string {
 // there is cheaper to count than to test.
 func (w *writer) tests(fn *points.Func, list []uint32) (counted, skipped string) {
 	switch {
-	case w.set.InLine && fn.OneBody == 0:
+	case w.set.InLine && fn.Bodies.Once == 0:
 		return "", ""
 	case w.set.InLine:
 		return w.level(fn) + " != 0", w.level(fn) + " == 0"
@@ -391,10 +391,10 @@ func words(set *points.Set) map[uint32]int {
 // units lists the loops and small procedures that stand twice, in ascending order.
 func units(set *points.Set) (list []uint32) {
 	for _, fn := range set.Funcs {
-		if set.InLine && fn.Skip == 0 && fn.Small && fn.OneBody == 0 {
+		if set.InLine && fn.Skip == 0 && fn.Small && fn.Bodies.Once == 0 {
 			list = append(list, fn.Point)
 		}
-		for _, lp := range fn.Loops {
+		for _, lp := range fn.Probes.Loops {
 			if set.InLine && lp.Twice {
 				list = append(list, lp.Point)
 			}
@@ -454,7 +454,7 @@ func (w *writer) callee(n uint32) string {
 
 // posts counts the calls in post statements of loops.
 func (w *writer) posts(fn *points.Func) {
-	for _, p := range fn.Posts {
+	for _, p := range fn.Probes.Posts {
 		n := p.Points[0]
 		w.declare(p.Gotos, p.Home, p.Start, fmt.Sprintf("@q%d", n), "@u64", "0")
 		if p.Cond == nil {
@@ -493,17 +493,17 @@ func (w *writer) leaves(token, probe string) string {
 // the loop's exit too.
 func (w *writer) exits(fn *points.Func) {
 	left := map[ast.Stmt][]*points.Loop{}
-	for _, l := range fn.Leaves {
+	for _, l := range fn.Probes.Leaves {
 		left[l.Stmt] = l.Loops
-		if _, ok := l.Stmt.(*ast.ReturnStmt); !ok || fn.Bare || fn.Exit == points.DeferredExit {
+		if _, ok := l.Stmt.(*ast.ReturnStmt); !ok || fn.Bare || fn.Exit.Form == points.DeferredExit {
 			w.leaving(l.Stmt.Pos(), "%s; ", l.Loops)
 		}
 	}
-	if fn.Bare || fn.Exit == points.DeferredExit {
+	if fn.Bare || fn.Exit.Form == points.DeferredExit {
 		return
 	}
 	exit := w.leaves("@t", "@exit(@t)")
-	for _, ret := range fn.Returns {
+	for _, ret := range fn.Exit.Returns {
 		if len(ret.Results) == 0 {
 			w.leaving(ret.Pos(), "%s; ", left[ret])
 			w.Own(exitsOf(fn))

@@ -11,7 +11,7 @@ import (
 
 // syncs puts the probes of fn's operations on synchronization objects in.
 func (w *writer) syncs(fn *points.Func) {
-	for _, y := range fn.Syncs {
+	for _, y := range fn.Probes.Syncs {
 		switch y.Form {
 		case points.ChanAfter:
 			w.insert(y.End, "; %s", w.operation(y, "@chan(@base + %d)"))
@@ -36,7 +36,7 @@ func (w *writer) syncs(fn *points.Func) {
 // openValues begins to make receives within expressions, and method values, arguments of functions
 // that return their arguments; closeValues ends it. They open from the outermost in.
 func (w *writer) openValues(fn *points.Func) {
-	for _, y := range fn.Syncs {
+	for _, y := range fn.Probes.Syncs {
 		switch y.Form {
 		case points.ChanValue:
 			w.insert(y.Pos, "@received(")
@@ -51,7 +51,7 @@ func (w *writer) openValues(fn *points.Func) {
 }
 
 func (w *writer) closeValues(fn *points.Func) {
-	for _, y := range slices.Backward(fn.Syncs) {
+	for _, y := range slices.Backward(fn.Probes.Syncs) {
 		switch y.Form {
 		case points.ChanValue:
 			w.insert(y.End, ", %d)", y.Point)

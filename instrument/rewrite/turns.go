@@ -16,12 +16,12 @@ func (w *writer) turns(fn *points.Func) {
 	if !w.set.InLine {
 		return
 	}
-	for _, lp := range fn.Loops {
+	for _, lp := range fn.Probes.Loops {
 		if !lp.Twice {
 			continue
 		}
 		without := []int{probesOf(fn)}
-		for _, in := range fn.Loops {
+		for _, in := range fn.Probes.Loops {
 			if lp.Encloses(in) {
 				without = append(without, leavesOf(in))
 			}
