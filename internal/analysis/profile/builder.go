@@ -12,27 +12,20 @@ import (
 // time.
 type builder struct {
 	replay.Nop
-	r       *replay.Replay
-	wall    trace.Time
-	gs      []mine // by slot
-	ledger  *ledger
-	nominal nominal
-	busy    busy
-	objects *objects
-	blame   *blame
-	named   *named
-	sampled *sampled
-	whole   bool // see [price.Whole]
-	seen    price.Seen
-	text    text
-	within  *within // nil: the whole run
-	gc      collector
-	memory  memory
-	alone   alone
-	late    unserved
-	idled   idled
-	line    timeline
-	totals  totals
+	r        *replay.Replay
+	wall     trace.Time
+	gs       []mine // by slot
+	ledger   *ledger
+	parallel parallel
+	objects  *objects
+	blame    *blame
+	named    *named
+	samples  samples
+	within   *within // nil: the whole run
+	gc       collector
+	memory   memory
+	idled    idled
+	totals   totals
 }
 
 // mine is the profile's state of a live goroutine.
@@ -61,11 +54,10 @@ type startedIn struct {
 
 // totals are sums over the run, or over the part of it that the profile is restricted to.
 type totals struct {
-	started map[startedIn]int64     // its busy time in goroutines that had not entered a procedure of their own
-	probed  map[replay.GroupID]bool // whose goroutines samples found in text with probes
-	calls   []uint64                // by procedure or loop: entries
-	trips   []uint64                // by loop
-	tripsOf []uint64                // by loop: entries that told them
+	started map[startedIn]int64 // its busy time in goroutines that had not entered a procedure of their own
+	calls   []uint64            // by procedure or loop: entries
+	trips   []uint64            // by loop
+	tripsOf []uint64            // by loop: entries that told them
 	// most processor time of one of a group's goroutines, as far as the system gave it
 	longest    map[replay.GroupID]int64
 	got        map[replay.GroupID]int64 // that of all of them
@@ -73,22 +65,19 @@ type totals struct {
 	spin       int64
 	searched   int64
 	goroutines int64
-	guesses    map[line]estimate
 	paid       paid
 	off        Off
-	lost       waited           // that the system kept threads waiting, while it did not tell when
-	kept       float64          // of their times, by lines, then
-	inLine     map[line]float64 // see taker
+	doubts     doubts
 }
 
 func newBuilder(source trace.Source, in Within) *builder {
 	r := replay.New(source, replay.Options{VirtualProcs: in.Procs})
 	points := len(r.T.Points)
 	return &builder{r: r, wall: source.Wall(), ledger: newLedger(r), objects: newObjects(r), blame: newBlame(r),
-		named: &named{r: r}, sampled: newSampled(r), whole: price.Whole(r.T), text: text{},
+		named: &named{r: r}, samples: newSamples(r),
 		within: newWithin(in, r.Spans), gc: collector{markSince: -1, stopSince: -1}, memory: newMemory(r),
-		line: newTimeline(source.Wall()), idled: idled{},
-		totals: totals{started: map[startedIn]int64{}, probed: map[replay.GroupID]bool{}, calls: make([]uint64, points),
+		parallel: parallel{line: newTimeline(source.Wall())}, idled: idled{},
+		totals: totals{started: map[startedIn]int64{}, calls: make([]uint64, points),
 			trips: make([]uint64, points), tripsOf: make([]uint64, points),
 			longest: map[replay.GroupID]int64{}, got: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{}}}
 }
@@ -123,12 +112,13 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 		b.gs = append(b.gs, mine{})
 	}
 	b.totals.goroutines++
-	b.line.alive.set(now, b.line.alive.is+1)
+	b.parallel.lives(now, 1)
 	m := &b.gs[g.Slot]
-	*m = mine{since: b.nominal.from(now), alone: b.alone.until(now), past: history{m.past.marks[:0]}, uses: m.uses[:0]}
+	*m = mine{since: b.parallel.nominal.from(now), alone: b.parallel.alone.until(now),
+		past: history{m.past.marks[:0]}, uses: m.uses[:0]}
 	m.past.note(now, 0)
 	if runnable(g.State) {
-		b.countRunnable(g, now, 1)
+		b.parallel.countRunnable(g, now, 1)
 	}
 	switch {
 	case by != nil:
@@ -143,8 +133,8 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 // to the locks that it holds.
 func (b *builder) Segment(g *replay.G, from, to trace.Time) {
 	m := &b.gs[g.Slot]
-	s := b.nominal.stretch(b.r.Busy(), &m.since, from, to)
-	s.alone = b.alone.of(g, &m.alone, to)
+	s := b.parallel.nominal.stretch(b.r.Busy(), &m.since, from, to)
+	s.alone = b.parallel.alone.of(g, &m.alone, to)
 	if b.out(m) {
 		b.within.outside.spend(g, s)
 		return
@@ -191,18 +181,9 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 	ran, runs := g.Busy(), is && to != trace.OffCPU
 	if m.held {
 		m.held = false
-		b.alone.change(now, -1)
+		b.parallel.alone.change(now, -1)
 	}
-	if off, takes := g.State == trace.OffCPU, to == trace.OffCPU; off != takes && !g.System {
-		b.alone.takes(now, int64(one(takes)-one(off)))
-	}
-	if a, z := runnable(g.State), runnable(to); a != z {
-		d := int64(1)
-		if a {
-			d = -1
-		}
-		b.countRunnable(g, now, d)
-	}
+	b.parallel.turn(g, now, to)
 	if to == trace.Syscall && g.State == trace.Running {
 		m.calling = callPlace{}
 	}
@@ -217,26 +198,13 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 	if was == is && ran == runs {
 		return
 	}
-	b.late.change(now, 0, int64(one(is)-one(was)))
-	b.busy.until(n, now)
-	b.busy.off += one(is && !runs) - one(was && !ran)
 	if ran != runs {
 		m.past.note(now, g.Ran)
 	}
 	if is && !was && n == 0 {
-		b.endIdle(g, b.busy.idleAt, now)
+		b.endIdle(g, b.parallel.busy.idleAt, now)
 	}
-	if was && !is {
-		b.busy.idleAt = now
-	}
-	b.line.busy.set(now, float64(n+one(is)-one(was)-b.busy.off))
-}
-
-func one(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	b.parallel.keep(n, now, one(is)-one(was), one(is && !runs)-one(was && !ran))
 }
 
 // endIdle charges a time without busy processors to the goroutine that ends it.
@@ -249,15 +217,6 @@ func (b *builder) endIdle(g *replay.G, from, now trace.Time) {
 	if m := &b.gs[g.Slot]; m.wokeAt > from { // after that it was ready
 		b.idled[m.woke] += int64(m.wokeAt - from)
 	}
-}
-
-func (b *builder) countRunnable(g *replay.G, now trace.Time, d int64) {
-	b.nominal.change(now, d)
-	if !g.System {
-		b.alone.change(now, d)
-		b.late.change(now, d, 0)
-	}
-	b.line.runnable.set(now, float64(b.nominal.is))
 }
 
 // Enter counts an entry.
@@ -287,7 +246,7 @@ func (b *builder) Labels(g *replay.G, _ trace.Time) {
 
 func (b *builder) End(g *replay.G, now trace.Time) {
 	b.lived(g)
-	b.line.alive.set(now, b.line.alive.is-1)
+	b.parallel.lives(now, -1)
 }
 
 // lived records the total busy time of a goroutine that has ended.
@@ -301,7 +260,7 @@ func (b *builder) Wait(g *replay.G) {
 	m := &b.gs[g.Slot]
 	if b.r.Names.OfRuntime(g.Wait.Stack, g.Wait.Reason) {
 		m.held = true
-		b.alone.change(g.Wait.Since, 1)
+		b.parallel.alone.change(g.Wait.Since, 1)
 	}
 	if m.waits = !b.out(m); m.waits {
 		m.queue = b.objects.begin(g.Wait)
@@ -327,7 +286,7 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 	if by.G != nil {
 		own = min(b.gs[by.G.Slot].past.since(w.Since, now, by.G.Ran), int64(now-w.Since))
 	}
-	m.woke, m.wokeAt = idleKey{wait: key(w), by: b.blame.ends(w, m.queue != nil, by, now, b.sampled)}, now
+	m.woke, m.wokeAt = idleKey{wait: key(w), by: b.blame.ends(w, m.queue != nil, by, now, b.samples.sampled)}, now
 	m.waited = b.objects.end(w, m.queue, now, ended{m.woke.by, b.blame.meanwhile(w, m.woke.by, by.G)}, by.G, own)
 	if by.G != nil && b.r.Peers(by.G, g) {
 		m.waited.peers += int64(now - w.Since)
@@ -370,7 +329,7 @@ func (b *builder) Forget() { b.objects.fold(false) }
 // Sample adds a sample.
 func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 	if s.First {
-		b.sampled.looked()
+		b.samples.looked()
 	}
 	if g == nil || b.virtual() || b.out(&b.gs[g.Slot]) {
 		return
@@ -382,31 +341,17 @@ func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 	case g.State != trace.Blocked:
 		return // it spins, or has just left
 	}
-	if b.whole {
-		b.seen.Add(s, b.r.IsProbe(s))
+	if b.samples.whole {
+		b.samples.seen.Add(s, b.r.IsProbe(s))
 		return
 	}
-	weight := float64(max(s.Gap, 1))
-	if s.Code != 0 {
-		b.sampled.inText += weight
-	}
-	if b.r.InProbed(s) {
-		b.sampled.inProbed += weight
-		b.totals.probed[b.r.Contexts.Node(g.Context).Group] = true
-	}
-	to, probe := b.r.Found(g, s)
-	if probe {
-		b.sampled.probes++
-		to = b.r.Outside(b.r.System.Probes, replay.RootTool, b.r.Contexts.Node(g.Context).Group)
-	} else {
-		b.text.note(b.r, to, s.Code, busy, weight)
-		if proc := b.r.Contexts.Node(to).Proc; g.State == trace.Syscall || g.State == trace.Blocked {
-			if line, ok := b.r.LineIn(s.Code, proc); ok {
-				b.gs[g.Slot].calling = callPlace{proc, line}
-			}
+	at, found := b.samples.add(g, s, busy)
+	if found && (g.State == trace.Syscall || g.State == trace.Blocked) {
+		proc := b.r.Contexts.Node(at).Proc
+		if line, ok := b.r.LineIn(s.Code, proc); ok {
+			b.gs[g.Slot].calling = callPlace{proc, line}
 		}
 	}
-	b.sampled.note(g.Context, to, busy, weight, s.Code != 0)
 }
 
 // Off accounts a time in which the operating system had taken a goroutine's processor.
@@ -442,13 +387,13 @@ func (b *builder) Other(g *replay.G, e *trace.Event) {
 		if b.gc.markSince >= 0 {
 			marking = 1
 		}
-		b.line.marking.set(e.Time, marking)
+		b.parallel.line.marking.set(e.Time, marking)
 	}
 }
 
 // finish accounts up to the end of the trace.
 func (b *builder) finish() {
-	b.busy.until(b.r.Busy(), b.wall)
+	b.parallel.busy.until(b.r.Busy(), b.wall)
 	for _, g := range b.r.Goroutines() {
 		if g.State == trace.None {
 			continue
@@ -458,73 +403,28 @@ func (b *builder) finish() {
 			b.objects.end(g.Wait, m.queue, b.wall, ended{stillWaiting, stillWaiting}, nil, 0)
 		}
 	}
-	t := taker{costs: costsOf(b.r, &b.seen, b.busy.sum()), ledger: b.ledger, told: b.sampled,
+	t := taker{costs: costsOf(b.r, &b.samples.seen, b.parallel.busy.sum()), ledger: b.ledger, told: b.samples.sampled,
 		inLine: map[line]float64{}}
 	t.events()
 	before := t.probesTime()
-	b.sampled.divide(b.ledger)
+	b.samples.divide(b.ledger)
 	called := t.probesTime() - before
 	t.counts()
 	if b.within == nil {
 		b.totals.paid = t.text()
-		b.totals.paid.called, b.totals.paid.found = called, b.sampled.probes
+		b.totals.paid.called, b.totals.paid.found = called, b.samples.probes
 	} else { // what was counted within is not known
 		b.totals.paid = t.priced()
 	}
 	b.totals.paid.prices, b.totals.paid.events = t.prices,
 		numbers{price.Call: b.r.Entries, price.Sync: b.r.Operations, price.Schedule: b.r.Changes,
 			price.Other: max(0, b.r.Events-b.r.Entries-b.r.Operations-b.r.Changes-b.r.Switches)}
-	b.totals.paid.probed = t.probedTime(float64(b.busy.sum()))
-	b.totals.inLine = t.inLine
+	b.totals.paid.probed = t.probedTime(float64(b.parallel.busy.sum()))
 	b.totals.calls[b.r.System.Probes] += t.probes
-	b.totals.guesses = b.sampled.estimates()
+	b.totals.doubts = doubts{guesses: b.samples.estimates(), inLine: t.inLine}
 	if !b.virtual() {
-		b.totals.lost = untold(b.r, b.r.T, b.busy.sum()+b.totals.spin, b.totals.searched)
-		kept := t.offCPU(b.r.T, b.totals.lost.ns)
-		b.totals.kept = kept
-		for l, g := range b.totals.guesses {
-			b.totals.guesses[l] = g.times(kept)
-		}
+		lost := untold(b.r, b.r.T, b.parallel.busy.sum()+b.totals.spin, b.totals.searched)
+		b.totals.doubts.lose(lost, t.offCPU(b.r.T, lost.ns))
 	}
 	b.ledger.give()
-}
-
-// busy follows how many processors are busy.
-type busy struct {
-	at     []int64    // ns by number
-	told   trace.Time // up to here
-	idleAt trace.Time // no goroutine has kept a processor since
-	off    int        // goroutines that keep one, but the operating system has taken their threads' processors
-	taken  int64      // ns with none busy and some of these
-}
-
-// until accounts the time up to now, in which n goroutines kept processors.
-func (c *busy) until(n int, now trace.Time) {
-	if now == c.told {
-		return
-	}
-	if n -= c.off; n == 0 && c.off > 0 {
-		c.taken += int64(now - c.told)
-	}
-	for n >= len(c.at) {
-		c.at = append(c.at, 0)
-	}
-	c.at[n] += int64(now - c.told)
-	c.told = now
-}
-
-// sum is the processor time.
-func (c *busy) sum() (ns int64) {
-	for i, x := range c.at {
-		ns += int64(i) * x
-	}
-	return ns
-}
-
-// time is how long any goroutine kept a processor.
-func (c *busy) time(wall trace.Time) int64 {
-	if len(c.at) == 0 {
-		return 0
-	}
-	return int64(wall) - c.at[0] + c.taken
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"qinst.dev/internal/analysis/price"
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"
@@ -38,29 +37,29 @@ func NewWithin(source trace.Source, in Within) (*Profile, error) {
 func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Profile {
 	p := &Profile{Version: Version, Ran: int64(t.Ran), Wall: int64(b.wall), Procs: b.r.MostProcs(b.wall),
 		Events: b.r.Events, Goroutines: b.totals.goroutines,
-		Lost: losses.Events + losses.Missing, Losses: losses, Parallelism: b.busy.at}
+		Lost: losses.Events + losses.Missing, Losses: losses, Parallelism: b.parallel.busy.at}
 	p.built, p.Part = b, t.End.Reason == "cut"
 	p.Program, _ = t.Attr("program").(string)
-	p.Busy = b.busy.sum()
-	if len(b.busy.at) > 0 {
-		p.Idle = b.busy.at[0] - b.busy.taken
+	p.Busy = b.parallel.busy.sum()
+	if len(b.parallel.busy.at) > 0 {
+		p.Idle = b.parallel.busy.at[0] - b.parallel.busy.taken
 	}
 	if b.r.Busy() == 0 {
-		p.IdleAtEnd = int64(b.wall - b.busy.idleAt)
+		p.IdleAtEnd = int64(b.wall - b.parallel.busy.idleAt)
 	}
-	p.IdleOff, p.IdleReady = b.busy.taken, b.late.until(b.wall)
+	p.IdleOff, p.IdleReady = b.parallel.busy.taken, b.parallel.late.until(b.wall)
 	p.Spin, p.Searched = b.totals.spin, b.totals.searched
 	p.NPTSum = p.Wall - p.Idle
-	if b.totals.lost.between.High > 0 {
-		p.OffCPU, p.OffCPUs = b.totals.lost.ns, &b.totals.lost.between
+	if b.totals.doubts.lost.between.High > 0 {
+		p.OffCPU, p.OffCPUs = b.totals.doubts.lost.ns, &b.totals.doubts.lost.between
 		p.Busy -= min(p.OffCPU, p.Busy)
 	}
 	if p.Wall > 0 {
 		p.Effective = thousandths(float64(p.Busy) / float64(p.Wall))
-		p.Nominal = thousandths(float64(b.nominal.until(b.wall)) / float64(p.Wall))
+		p.Nominal = thousandths(float64(b.parallel.nominal.until(b.wall)) / float64(p.Wall))
 	}
 	if p.Procs == 0 { // an older file
-		p.Procs = len(b.busy.at) - 1
+		p.Procs = len(b.parallel.busy.at) - 1
 	}
 	if in.Procs > 0 {
 		p.Virtual = in.Procs
@@ -83,8 +82,8 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p.IdleFor = b.idled.list(b.objects) // before the objects are given up
 	p.Objects = b.objects.finish(p.Wall)
 	markIdle(p.Objects, p.Wall)
-	if b.sampled.samples > 0 {
-		p.Sampling = &Sampling{t.Int("sample_ns"), b.sampled.looks, b.sampled.samples, b.sampled.codes}
+	if b.samples.samples > 0 {
+		p.Sampling = &Sampling{t.Int("sample_ns"), b.samples.looks, b.samples.samples, b.samples.codes}
 	}
 	p.entries(b)
 	p.waits(b)
@@ -92,13 +91,13 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 
 	p.Notes = newNotes(b, p).list()
 	p.Stackless = t.Memory.Stackless
-	p.Timeline = b.line.finish(b.wall, t.Metrics)
+	p.Timeline = b.parallel.line.finish(b.wall, t.Metrics)
 	if p.OffCPU > 0 { // evenly, as from the lines
 		for i := range p.Timeline.Busy {
 			p.Timeline.Busy[i] *= float64(p.Busy) / float64(p.Busy+p.OffCPU)
 		}
 	}
-	p.GC, p.Memory, p.Alone = b.gc.GC, b.memory.list(), b.alone.until(b.wall)
+	p.GC, p.Memory, p.Alone = b.gc.GC, b.memory.list(), b.parallel.alone.until(b.wall)
 	p.AlonePath = b.ledger.alonePath(p.Alone)
 	p.GC.Workers, p.GC.Assists = b.ledger.self[b.r.System.Worker].Busy(), b.ledger.self[b.r.System.Assist].Busy()
 	switch p.CPU.Collector = -1; {
@@ -137,7 +136,7 @@ func (p *Profile) entries(b *builder) {
 func (b *builder) unprobed() map[trace.PointID]int64 {
 	sum := map[trace.PointID]int64{}
 	for in, ns := range b.totals.started {
-		if in.group == replay.NoGroup || !b.totals.probed[in.group] && b.r.Groups.Probed(in.group) == trace.NoPoint {
+		if in.group == replay.NoGroup || !b.samples.probed[in.group] && b.r.Groups.Probed(in.group) == trace.NoPoint {
 			sum[in.proc] += ns
 		}
 	}
@@ -181,7 +180,7 @@ func (p *Profile) procedures(b *builder, incl []Usage) {
 		e.BlockedOn = b.objects.waitedOn(proc)
 		b.intervals(&e, proc)
 		if e.Kind == KindProc {
-			e.Lines = b.text.divide(proc, e.SelfNPT, e.SelfNPTs)
+			e.Lines = b.samples.text.divide(proc, e.SelfNPT, e.SelfNPTs)
 		}
 		p.Entries = append(p.Entries, e)
 	}
@@ -246,36 +245,13 @@ func (p *Profile) outside(b *builder) {
 
 // intervals sets the intervals of an entry.
 func (b *builder) intervals(e *Entry, proc trace.PointID) {
-	if b.sampled.looks == 0 && (b.totals.kept == 0 || b.totals.kept == 1) || proc == b.r.System.OffCPU {
+	d := &b.totals.doubts
+	if b.samples.looks == 0 && (d.kept == 0 || d.kept == 1) || proc == b.r.System.OffCPU {
 		return
 	}
-	e.SelfNPTs = b.interval(line{proc, true}, e.SelfNPT)
-	e.NPTs = b.interval(line{proc, false}, e.NPT)
-}
-
-// interval is that of a line's time, nil if it is exact: of the division by samples, and of what
-// was taken out by the price of counters in the text, if that is enough to show.
-func (b *builder) interval(l line, npt int64) (in *Interval) {
-	if g, ok := b.totals.guesses[l]; ok {
-		if in = g.around(npt, float64(b.busy.time(b.wall)), float64(b.sampled.looks)); g.exact(npt, in) {
-			in = nil
-		}
-	}
-	taken := b.totals.inLine[l]
-	if in == nil && taken > exactWithin*float64(npt) {
-		in = &Interval{npt, npt}
-	}
-	if kept := b.totals.kept; kept > 0 && kept < 1 { // it may be that this line lost all, or nothing
-		if in == nil {
-			in = &Interval{npt, npt}
-		}
-		all := round(float64(npt) / kept)
-		in.Low, in.High = min(in.Low, max(0, all-b.totals.lost.between.High)), max(in.High, all)
-	}
-	if in != nil {
-		in.Low, in.High = max(0, in.Low-round((price.MostInLine-1)*taken)), in.High+round((1-leastPaid)*taken)
-	}
-	return in
+	ran, looks := float64(b.parallel.busy.time(b.wall)), float64(b.samples.looks)
+	e.SelfNPTs = d.interval(line{proc, true}, e.SelfNPT, ran, looks)
+	e.NPTs = d.interval(line{proc, false}, e.NPT, ran, looks)
 }
 
 // waits sets the places where goroutines waited.

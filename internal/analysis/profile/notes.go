@@ -135,7 +135,7 @@ func (n *notes) hidden() (names []string) {
 // small returns the number of procedures that were called and are only counted. Samples that tell
 // what text runs find them as they find others.
 func (n *notes) small() (sum uint64) {
-	if n.b.sampled.codes >= enough {
+	if n.b.samples.codes >= enough {
 		return 0
 	}
 	for i := range n.t.Points {

@@ -512,7 +512,7 @@ func (g *gathered) queue(o *objects, q *queue, ns int64, whole bool) {
 	}
 	g.Apart = g.Apart || q.apart || !whole
 	g.Unattributed += unattributed
-	g.Together += int64(share * float64(q.together))
+	g.Together += int64(share * float64(q.ends.together))
 }
 
 // oneSided reports whether a channel is only sent to, or only received from, at the places that

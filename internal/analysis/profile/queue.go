@@ -25,12 +25,17 @@ type queue struct {
 	pending     int64 // of unattributed: since pendingFrom, when a wait was last ended
 	pendingFrom trace.Time
 
-	lastAt   trace.Time // when the last wait ended, and by whom
-	lastBy   trace.Slot
-	lastDid  replay.Operation // of that one
+	ends  ends
+	apart bool // waits were added at their ends
+}
+
+// ends count the waits that one goroutine ended together.
+type ends struct {
+	at       trace.Time // when the last wait ended, and by whom
+	by       trace.Slot
+	did      replay.Operation // of that one
 	together int64            // waits that ended together, as far as is known
 	alone    bool             // the last one is not counted so far
-	apart    bool             // waits were added at their ends
 }
 
 // ender is the waker of a wait, or the one to blame for it: a procedure, or minus the cause.
@@ -63,7 +68,7 @@ type queueKey struct {
 }
 
 func newQueue(first waitKey, reason string, of *replay.Object) *queue {
-	return &queue{first: first, of: of, lastBy: trace.NoSlot, blame: map[ender]int64{}, lock: isLock(reason)}
+	return &queue{first: first, of: of, ends: ends{by: trace.NoSlot}, blame: map[ender]int64{}, lock: isLock(reason)}
 }
 
 // isLock reports whether goroutines wait for a lock for a reason of the runtime's.
@@ -107,7 +112,7 @@ func (q *queue) spend(n int, dt int64) {
 func (q *queue) leave(now trace.Time, ns, own int64, by ender, g *replay.G, all bool) {
 	q.advance(now)
 	q.n--
-	q.release(now, ns, g, all)
+	q.ends.end(now, ns, g, all)
 	switch {
 	case q.of != nil && q.of.Known && !q.of.Partly:
 	case !q.lock:
@@ -121,25 +126,25 @@ func (q *queue) leave(now trace.Time, ns, own int64, by ender, g *replay.G, all 
 	}
 }
 
-// release counts the waits that one goroutine ends together: within togetherNS of each other, or
+// end counts the waits that one goroutine ends together: within togetherNS of each other, or
 // within a small part of the wait at hand, because the first one that it wakes may wake a thread,
 // which is a system call. It ends them together in any time by an operation that ends them all.
-func (q *queue) release(now trace.Time, ns int64, g *replay.G, all bool) {
+func (e *ends) end(now trace.Time, ns int64, g *replay.G, all bool) {
 	by, did := trace.NoSlot, replay.Operation{}
 	if g != nil {
 		by, did = g.Slot, g.Did
 	}
-	soon := now-q.lastAt <= max(togetherNS, trace.Time(ns)/togetherPart) || all && did == q.lastDid
-	if by == trace.NoSlot || by != q.lastBy || !soon {
-		q.alone = true
+	soon := now-e.at <= max(togetherNS, trace.Time(ns)/togetherPart) || all && did == e.did
+	if by == trace.NoSlot || by != e.by || !soon {
+		e.alone = true
 	} else {
-		q.together++
-		if q.alone {
-			q.together++ // the one before is the first
-			q.alone = false
+		e.together++
+		if e.alone {
+			e.together++ // the one before is the first
+			e.alone = false
 		}
 	}
-	q.lastAt, q.lastBy, q.lastDid = now, by, did
+	e.at, e.by, e.did = now, by, did
 }
 
 // togetherNS is far above the time between two goroutines that are woken in a loop.
