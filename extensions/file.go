@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"unsafe"
 
@@ -16,23 +15,19 @@ import (
 
 // A File is reduced by extensions as it would have been when it was written.
 type File struct {
-	p      *pipeline
-	r      io.ReaderAt
-	size   int64
-	data   *sddf.Reader // of blobs, and of the header
-	w      *sddf.Writer
-	blocks map[uint32][]place // by thread
-	recs   map[uint32]*spec.Record
-	tags   map[string]uint32 // of kinds of records that extensions make
-	defs   map[uint32]*spec.Record
-	next   uint32
-	tables [][]Point
-	bases  []uint32
-	names  map[uint64]string // of functions
-	clocks [2][2]uint64      // the first and the last reading: ticks, ns
-	end    []any             // the "end" record, nil if there is none
-	said   []string
-	damage int // parts that are damaged, and left out
+	p       *pipeline
+	r       io.ReaderAt
+	size    int64
+	data    *sddf.Reader // of blobs, and of the header
+	w       *sddf.Writer
+	blocks  map[uint32][]place // by thread
+	records records
+	tables  tables
+	names   map[uint64]string // of functions
+	clocks  clocks
+	end     []any // the "end" record, nil if there is none
+	said    []string
+	damage  int // parts that are damaged, and left out
 
 	dropped []uint64 // events by point
 	err     error
@@ -47,9 +42,7 @@ type place struct {
 // Open reads the tables of a file. The file must be one that a program wrote, of one stream; r is
 // not closed.
 func Open(r io.ReaderAt, size int64) (*File, error) {
-	f := &File{r: r, size: size, blocks: map[uint32][]place{}, recs: map[uint32]*spec.Record{},
-		defs: map[uint32]*spec.Record{},
-		tags: map[string]uint32{}, next: spec.FirstUserTag, names: map[uint64]string{}}
+	f := &File{r: r, size: size, blocks: map[uint32][]place{}, records: newRecords(), names: map[uint64]string{}}
 	f.p = newPipeline(f)
 	f.p.file = true
 	var err error
@@ -61,8 +54,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 		case p.Kind == spec.Header && !p.Continues:
 			return errors.New("found several streams, expected one: qinst convert -stream=2 takes the second out")
 		case p.Kind == spec.Descriptor:
-			f.recs[p.Record.Tag] = p.Record
-			f.next = max(f.next, p.Record.Tag+1)
+			f.records.found(p.Record)
 		case p.Kind == spec.Data && p.Record != nil:
 			f.take(p)
 		}
@@ -71,7 +63,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.recs[spec.TagEvents] == nil {
+	if f.records.byTag[spec.TagEvents] == nil {
 		return nil, errors.New("found no events, expected a file that a program wrote")
 	}
 	for _, list := range f.blocks {
@@ -121,8 +113,8 @@ func (f *File) take(p *sddf.Packet) {
 		}
 	case spec.TagProbes:
 		base, err := sddf.Field[uint64](p, "base")
-		if err == nil && base < spec.MaxProbes && !slices.Contains(f.bases, uint32(base)) {
-			f.bases, f.tables = append(f.bases, uint32(base)), append(f.tables, tableOf(p))
+		if err == nil && base < spec.MaxProbes {
+			f.tables.add(uint32(base), p)
 		}
 	case spec.TagFunction:
 		pc, err := sddf.Field[uint64](p, "pc")
@@ -133,9 +125,7 @@ func (f *File) take(p *sddf.Packet) {
 		ticks, err := sddf.Field[uint64](p, "ticks")
 		mono, err2 := sddf.Field[int64](p, "monotonic")
 		if err == nil && err2 == nil {
-			if f.clocks[1] = [2]uint64{ticks, uint64(mono)}; f.clocks[0][0] == 0 {
-				f.clocks[0] = f.clocks[1]
-			}
+			f.clocks.read(reading{ticks, uint64(mono)})
 		}
 	case spec.TagEnd:
 		f.end = slices.Clone(p.Values)
@@ -198,7 +188,7 @@ func (f *File) Reduce(w io.Writer) error {
 		return err
 	}
 	for i := range spec.Records {
-		if rec := &spec.Records[i]; f.defs[rec.Tag] == nil { // of a file from before there was one
+		if rec := &spec.Records[i]; f.records.defined[rec.Tag] == nil { // of a file from before there was one
 			if err := f.w.Define(*rec); err != nil {
 				return err
 			}
@@ -223,8 +213,8 @@ func (f *File) copy(p *sddf.Packet, dropped *sddf.Blob) error {
 	case spec.Command:
 		return f.w.Command(p.Name, p.Attrs...)
 	case spec.Descriptor:
-		if f.defs[p.Record.Tag] == nil {
-			f.defs[p.Record.Tag] = p.Record
+		if f.records.defined[p.Record.Tag] == nil {
+			f.records.defined[p.Record.Tag] = p.Record
 			return f.w.Define(*p.Record)
 		}
 	case spec.Data:
@@ -286,7 +276,7 @@ func (f *File) after() error {
 		}
 	}
 	if b != nil {
-		if err := f.w.Data(spec.TagReduced, f.clocks[1][0], b); err != nil {
+		if err := f.w.Data(spec.TagReduced, f.clocks.last.ticks, b); err != nil {
 			return err
 		}
 	}
@@ -316,36 +306,17 @@ func (f *File) write(b *block) {
 
 func (f *File) packet(b []byte) { f.fail(f.w.Packet(b)) }
 
-// define gives a kind of record a tag, that of an equal kind in the file if there is one.
 func (f *File) define(rec *spec.Record) uint32 {
-	if tag, ok := f.tags[rec.Name]; ok {
-		return tag
+	tag, added := f.records.tag(rec)
+	if added != nil {
+		f.fail(f.w.Define(*added))
 	}
-	for _, tag := range slices.Sorted(maps.Keys(f.defs)) {
-		if old := f.defs[tag]; tag >= spec.FirstUserTag && old.Name == rec.Name &&
-			slices.EqualFunc(old.Fields, rec.Fields,
-				func(a, b spec.Field) bool { return a.Name == b.Name && a.Type == b.Type }) {
-			f.tags[rec.Name] = tag
-			return tag
-		}
-	}
-	own := *rec
-	own.Tag = f.next
-	f.next++
-	f.fail(f.w.Define(own))
-	f.tags[rec.Name], f.recs[own.Tag] = own.Tag, &own
-	return own.Tag
+	return tag
 }
 
-func (f *File) record(tag uint32) *spec.Record { return f.recs[tag] }
+func (f *File) record(tag uint32) *spec.Record { return f.records.byTag[tag] }
 
-func (f *File) ns(ticks uint64) int64 {
-	a, b := f.clocks[0], f.clocks[1]
-	if b[0] <= a[0] {
-		return int64(ticks)
-	}
-	return int64(float64(ticks) * (float64(b[1]-a[1]) / float64(b[0]-a[0])))
-}
+func (f *File) ns(ticks uint64) int64 { return f.clocks.ns(ticks) }
 
 func (f *File) function(pc uint64) string { return f.names[pc] }
 
@@ -353,7 +324,7 @@ func (f *File) table(i int) ([]Point, uint32, bool) {
 	if i >= len(f.tables) {
 		return nil, 0, false
 	}
-	return f.tables[i], f.bases[i], true
+	return f.tables[i].points, f.tables[i].base, true
 }
 
 func (f *File) say(line string) { f.said = append(f.said, line) }

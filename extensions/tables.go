@@ -1,9 +1,26 @@
 package extensions
 
 import (
+	"slices"
+
 	"qinst.dev/sddf"
 	"qinst.dev/sddf/spec"
 )
+
+// tables are the packages' tables of points in a file.
+type tables []pointTable
+
+type pointTable struct {
+	base   uint32
+	points []Point
+}
+
+// add adds a "probes" record, unless it is there already.
+func (ts *tables) add(base uint32, p *sddf.Packet) {
+	if !slices.ContainsFunc(*ts, func(t pointTable) bool { return t.base == base }) {
+		*ts = append(*ts, pointTable{base, tableOf(p)})
+	}
+}
 
 // pointsOf reads a package's table of points: the fields of a "probes" record after the first. A
 // table that cannot be read has no points.

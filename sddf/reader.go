@@ -102,21 +102,58 @@ type Reader struct {
 	dec    decoder
 	recs   map[uint32]*spec.Record
 	stream any // identity in the last header
-	want   map[string][]string
+	only   selection
 	packet Packet
 	first  Packet // the first header
 	values []any
 	inner  *Reader      // of packets carried by entries
 	tail   bytes.Reader // its file
 
-	carried bool // records that carry others are decoded, selected or not
-	unasked bool // it was not
+	search   []byte // for the next packet behind damage
+	searched int64  // bytes read for that
+	segment  tally
+}
 
-	search   []byte  // for the next packet behind damage
-	searched int64   // bytes read for that
-	segment  Segment // of the packets so far
-	damaged  bool    // some are not among them
-	packed   bool    // some are compressed
+// selection tells which records are decoded.
+type selection struct {
+	want    map[string][]string // fields by record; nil: all
+	carried bool                // records that carry others are decoded, selected or not
+	unasked bool                // the last record is not selected
+}
+
+// of returns the fields of a record that are decoded, or that all are, or that none is.
+func (s *selection) of(rec *spec.Record) (fields []string, all, none bool) {
+	if s.want == nil {
+		return nil, true, false
+	}
+	fields, found := s.want[rec.Name]
+	s.unasked = !found
+	if s.carried && carries(rec) {
+		return nil, true, false
+	}
+	return fields, found && len(fields) == 0, !found
+}
+
+// tally sums up the packets of a segment so far.
+type tally struct {
+	Segment
+	damaged bool // some are not among them
+	packed  bool // some are compressed
+}
+
+// check compares a check with the packets before it, if they were all read and none stands for
+// others.
+func (t *tally) check(p *Packet) error {
+	if t.damaged || t.packed {
+		return nil
+	}
+	if n := p.Value.(uint64); n != t.Packets {
+		return fmt.Errorf("found %d packets in a segment of %d", t.Packets, n)
+	}
+	if sum := p.Values[0].(uint64); sum != uint64(t.Sum) {
+		return wrongSum("a segment", uint32(sum), t.Sum)
+	}
+	return nil
 }
 
 // NewReader returns a reader of a file of the given size. If the file does not begin with a
@@ -202,12 +239,12 @@ func (r *Reader) enter(p *Packet) {
 		clear(r.recs)
 	}
 	r.stream = stream
-	r.segment, r.damaged, r.packed = Segment{}, false, false
+	r.segment = tally{}
 }
 
 // Only makes the reader decode only the named records, and of each only the named fields, or all
 // fields if none are named. Other records are skipped: their Values are nil.
-func (r *Reader) Only(want map[string][]string) { r.want, r.unasked = want, false }
+func (r *Reader) Only(want map[string][]string) { r.only.want, r.only.unasked = want, false }
 
 // Next returns the next packet, io.EOF after the last, or a [*DamageError]; the call after that
 // continues behind the damage. The packet is valid only until the next call.
@@ -219,7 +256,7 @@ func (r *Reader) Next() (*Packet, error) {
 		return nil, io.EOF
 	}
 	if err := r.whole(p); err != nil {
-		r.damaged = true
+		r.segment.damaged = true
 		damage := &DamageError{p.Off, r.resync(p), noEOF(err)}
 		d.seek(damage.End)
 		return nil, damage
@@ -263,29 +300,14 @@ func (r *Reader) whole(p *Packet) error {
 			return err
 		}
 	case spec.Check:
-		if err := r.check(p); err != nil {
+		if err := r.segment.check(p); err != nil {
 			return err
 		}
 	case spec.Compressed:
-		r.packed = true
+		r.segment.packed = true
 	}
 	r.segment.Packets++
 	r.segment.Sum += last
-	return nil
-}
-
-// check compares a check with the packets before it, if they were all read and none stands for
-// others.
-func (r *Reader) check(p *Packet) error {
-	if r.damaged || r.packed {
-		return nil
-	}
-	if n := p.Value.(uint64); n != r.segment.Packets {
-		return fmt.Errorf("found %d packets in a segment of %d", r.segment.Packets, n)
-	}
-	if sum := p.Values[0].(uint64); sum != uint64(r.segment.Sum) {
-		return wrongSum("a segment", uint32(sum), r.segment.Sum)
-	}
 	return nil
 }
 
@@ -509,16 +531,9 @@ func (r *Reader) data(p *Packet, n int) error {
 	if n-1 < len(fields) {
 		return fmt.Errorf("%q record of %d values, expected %d", p.Name, n-1, len(fields))
 	}
-	want, all := []string(nil), true
-	if r.want != nil {
-		want, all = r.want[p.Name]
-		r.unasked = !all
-		switch all = all && len(want) == 0; {
-		case r.carried && carries(p.Record):
-			all = true
-		case r.unasked:
-			return r.dec.skipRest(n - 1)
-		}
+	want, all, none := r.only.of(p.Record)
+	if none {
+		return r.dec.skipRest(n - 1)
 	}
 	if cap(r.values) < len(fields) {
 		if _, err := r.dec.present(len(fields)); err != nil {
@@ -581,7 +596,7 @@ func (r *Reader) Inner(tail []byte) (*Packet, error) {
 	}
 	in := r.inner
 	in.tail.Reset(tail)
-	in.recs, in.want = r.recs, r.want
+	in.recs, in.only.want = r.recs, r.only.want
 	in.dec.r, in.dec.size = &in.tail, int64(len(tail))
 	in.dec.off, in.dec.pos, in.dec.n = 0, 0, 0
 	p := &in.packet

@@ -13,8 +13,8 @@ import (
 // both. A record is valid only until the next.
 func (r *Reader) Records() iter.Seq2[*Packet, error] {
 	return func(yield func(*Packet, error) bool) {
-		r.carried = true
-		defer func() { r.carried = false }()
+		r.only.carried = true
+		defer func() { r.only.carried = false }()
 		var block []byte
 		for p, err := range r.Packets() {
 			switch {
@@ -27,7 +27,7 @@ func (r *Reader) Records() iter.Seq2[*Packet, error] {
 				continue
 			}
 			rec, blob, start, carries := p.block()
-			if !r.unasked && !yield(p, nil) {
+			if !r.only.unasked && !yield(p, nil) {
 				return
 			}
 			if !carries {

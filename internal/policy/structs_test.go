@@ -25,8 +25,6 @@ var large = map[string]int{
 	"internal/trace/open.go Trace":              22,
 	"internal/trace/tables.go Point":            19,
 	"internal/trace/tables.go Tables":           35,
-	"extensions/file.go File":                   19,
-	"sddf/reader.go Reader":                     19,
 }
 
 func TestStructs(t *testing.T) {
