@@ -20,8 +20,6 @@ var large = map[string]int{
 	"internal/analysis/replay/goroutine.go G":   37,
 	"internal/analysis/replay/replay.go Replay": 28,
 	"internal/trace/index.go indexer":           31,
-	"internal/trace/merge.go thread":            16,
-	"internal/trace/model.go model":             16,
 	"internal/trace/open.go Trace":              22,
 	"internal/trace/tables.go Point":            19,
 	"internal/trace/tables.go Tables":           35,

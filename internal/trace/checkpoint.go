@@ -138,10 +138,10 @@ func (s *snapshot) region(e *Event) {
 func (f *follower) checkpoint(m *merger, ticks uint64) *checkpoint {
 	c := &checkpoint{ticks: ticks, procs: f.procs, held: map[uint32]int64{}}
 	for _, s := range f.live {
-		if s == nil || m.gors[s.g] == nil {
+		if s == nil || m.gors.live[s.g] == nil {
 			continue
 		}
-		g, now := m.gors[s.g], *s
+		g, now := m.gors.live[s.g], *s
 		now.seq, now.state, now.p = g.seq, g.state, -1
 		now.probes, now.regions = slices.Clone(g.stack), slices.Clone(s.regions)
 		if g.th != nil {
@@ -172,10 +172,10 @@ const offTaken = 1 << 8
 // setOff keeps what operating system reported of a thread that is off its processor, where the
 // states of others have what they wait for.
 func (s *snapshot) setOff(th *thread) {
-	if th.off == None {
+	if th.off.was == None {
 		return
 	}
-	if s.reason, s.obj = uint64(th.off), th.offAt; th.taken {
+	if s.reason, s.obj = uint64(th.off.was), th.off.since; th.off.taken {
 		s.reason |= offTaken
 	}
 }
@@ -185,9 +185,9 @@ func (s *snapshot) off(th *thread, now uint64) {
 	was := State(s.reason & (offTaken - 1))
 	switch {
 	case was == Syscall && (s.state == OffCPU || s.state == Blocked), was == Running && s.state == OffCPU:
-		th.off, th.offAt, th.taken = was, s.obj, s.reason&offTaken != 0
+		th.off = away{was, s.obj, s.reason&offTaken != 0}
 	case s.state == OffCPU: // of a file from before this was kept
-		th.off, th.offAt, th.taken = Running, now, true
+		th.off = away{Running, now, true}
 	}
 }
 

@@ -26,15 +26,19 @@ type thread struct {
 	stated bool   // p comes from a block's head: its "proc start" may still come
 	fired  uint64 // the timer that starts the goroutine of the next event; 0: none
 	late   uint64 // ns by which the timer of the next wake-up was late
-	waitG  GoID   // held until this goroutine changes
-	waitP  int32  // held until this processor changes
+	waits  change // held until this happens
 	seenIn bool
-	off    State  // of its goroutine, before the operating system took the thread's processor; None: it has not
-	offAt  uint64 // then: since when, in ticks
-	taken  bool   // for another thread
+	off    away
 
 	searches      bool // has a processor and no goroutine
 	searchesSince Time
+}
+
+// away is how the operating system took a thread's processor.
+type away struct {
+	was   State  // of its goroutine, before that; None: it has not
+	since uint64 // ticks
+	taken bool   // for another thread
 }
 
 // merger merges the threads' events in time order, as far as goroutines' sequence
@@ -89,7 +93,7 @@ func (t *Trace) merger(f func([]Event) error) *merger {
 	}
 	slices.Sort(ids)
 	for _, id := range slices.Compact(ids) {
-		th := &thread{cursor: newCursor(t, t.blocks[id], &m.losses), id: id, p: -1, waitP: -1}
+		th := &thread{cursor: newCursor(t, t.blocks[id], &m.losses), id: id, p: -1, waits: change{p: -1}}
 		m.threads = append(m.threads, th)
 		m.byID[id] = th
 		if th.next() {
@@ -180,8 +184,8 @@ func (m *merger) release() {
 	m.holding = len(m.held) > 0
 }
 
-func (th *thread) waitsFor(w woken) bool {
-	return w.g != 0 && w.g == th.waitG || w.p >= 0 && w.p == th.waitP
+func (th *thread) waitsFor(c change) bool {
+	return c.g != 0 && c.g == th.waits.g || c.p >= 0 && c.p == th.waits.p
 }
 
 // force applies the event that has been held longest, even if it contradicts the model.

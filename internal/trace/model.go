@@ -12,8 +12,37 @@ type gor struct {
 	state State
 }
 
-// woken lists changes that a held thread may wait for.
-type woken struct {
+// gors are the goroutines.
+type gors struct {
+	live  map[GoID]*gor
+	free  []*gor // ended, each with its slot
+	slots Slot   // slots ever used
+}
+
+// add adds a goroutine.
+func (gs *gors) add(id GoID) (g *gor) {
+	if n := len(gs.free); n > 0 {
+		g, gs.free = gs.free[n-1], gs.free[:n-1]
+	} else {
+		g = &gor{slot: gs.slots}
+		gs.slots++
+	}
+	g.id, gs.live[id] = id, g
+	return g
+}
+
+// end ends a goroutine. Its slot is used again.
+func (gs *gors) end(g *gor) {
+	delete(gs.live, g.id)
+	if cap(g.stack) > 1024 {
+		g.stack = nil
+	}
+	gs.free = append(gs.free, g)
+}
+
+// change is a change that a held thread may wait for: of a goroutine, 0 for none, or of a
+// processor, -1 for none.
+type change struct {
 	g GoID
 	p int32
 }
@@ -28,13 +57,11 @@ type model struct {
 
 	now     uint64 // ticks; never goes back
 	nowNs   Time
-	gors    map[GoID]*gor
-	free    []*gor    // ended, each with its slot
-	slots   Slot      // slots ever used
+	gors    gors
 	owner   []*thread // by processor
 	byID    map[uint32]*thread
 	entered []uint64 // enter events by point
-	woken   []woken
+	woken   []change
 
 	batch []Event
 	emitf func([]Event) error
@@ -43,7 +70,7 @@ type model struct {
 
 func (m *model) init(t *Trace, f func([]Event) error) {
 	m.t, m.emitf = t, f
-	m.gors = map[GoID]*gor{}
+	m.gors.live = map[GoID]*gor{}
 	m.entered = make([]uint64, len(t.Points))
 	m.batch = make([]Event, 0, batchLen)
 	m.now = t.clock.origin
@@ -96,7 +123,7 @@ func (m *model) apply(th *thread) bool {
 		m.now = th.time
 		m.nowNs = m.t.clock.ns(th.time)
 	}
-	if th.off != None {
+	if th.off.was != None {
 		m.resume(th)
 	}
 	switch kind {
@@ -229,7 +256,7 @@ func (m *model) context(th *thread, id GoID, p int32) {
 	if id == 0 || th.g != nil {
 		return
 	}
-	g := m.gors[id]
+	g := m.gors.live[id]
 	if g == nil {
 		g = m.create(th, id, 0, Runnable, 0, ByRepair, NoSlot)
 	}

@@ -8,7 +8,7 @@ func (m *merger) restore(list []snapshot) {
 	for _, th := range m.threads {
 		byID[th.id] = th
 	}
-	nobody := &thread{cursor: new(cursor), p: -1, waitP: -1}
+	nobody := &thread{cursor: new(cursor), p: -1, waits: change{p: -1}}
 	for _, runs := range []bool{false, true} {
 		for i := range list {
 			s := &list[i]
@@ -23,7 +23,7 @@ func (m *merger) restore(list []snapshot) {
 			if s.p >= 0 && m.procOK(s.p) && m.owner[s.p] == nil && th.p < 0 {
 				m.takeProc(th, s.p)
 			}
-			if s.g != 0 && m.gors[s.g] == nil && s.state != None {
+			if s.g != 0 && m.gors.live[s.g] == nil && s.state != None {
 				m.appear(th, s)
 			}
 		}
@@ -54,7 +54,7 @@ func (m *merger) appear(th *thread, s *snapshot) {
 		m.enter(th, p)
 	}
 	s.off(th, m.now)
-	if s.state == Blocked || th.off == Syscall {
+	if s.state == Blocked || th.off.was == Syscall {
 		m.change(th, g, Syscall, 0, ByCode, NoSlot) // else the step below would repair the way there
 	}
 	last := Event{To: s.state, Cause: ByCode, By: NoSlot}

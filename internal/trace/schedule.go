@@ -44,7 +44,7 @@ func (m *model) ready(th *thread, kind uint64, arg uint32) bool {
 	case spec.EvGoUnpark, spec.EvGoUnparkBy, spec.EvGoSwitch:
 		return m.goReady(th, Waiting)
 	case spec.EvSyscallEndNoP:
-		return th.g == nil || th.g.state != Syscall && (th.off != Syscall || th.p < 0) || m.waitProc(th, th.p)
+		return th.g == nil || th.g.state != Syscall && (th.off.was != Syscall || th.p < 0) || m.waitProc(th, th.p)
 	case spec.EvProcStart:
 		if th.stated && th.p == int32(arg) {
 			return true
@@ -67,7 +67,7 @@ func (m *model) ready(th *thread, kind uint64, arg uint32) bool {
 // it in the state from which the transition leads.
 func (m *model) goReady(th *thread, want State) bool {
 	id, seq := th.goWord()
-	g := m.gors[id]
+	g := m.gors.live[id]
 	switch {
 	case g == nil:
 		if seq <= 1 {
@@ -80,12 +80,12 @@ func (m *model) goReady(th *thread, want State) bool {
 	case (seq-g.seq)&seqMask > seqMask/2 || seq == g.seq:
 		return true // too late to wait for anything
 	}
-	th.waitG, th.waitP = id, -1
+	th.waits = change{id, -1}
 	return false
 }
 
 func (m *model) waitProc(th *thread, p int32) bool {
-	th.waitG, th.waitP = 0, p
+	th.waits = change{0, p}
 	return false
 }
 
@@ -218,7 +218,7 @@ func (m *model) goCreate(th *thread, kind uint64, arg uint32) {
 			state = Waiting
 		}
 	}
-	if g := m.gors[id]; g != nil || id == 0 {
+	if g := m.gors.live[id]; g != nil || id == 0 {
 		m.losses.States++
 		return
 	}
@@ -245,15 +245,8 @@ func (m *model) create(th *thread, id GoID, seq uint32, state State, pc uint64, 
 
 // createIn is create with further data of the event.
 func (m *model) createIn(th *thread, id GoID, seq uint32, e Event) *gor {
-	var g *gor
-	if n := len(m.free); n > 0 {
-		g, m.free = m.free[n-1], m.free[:n-1]
-	} else {
-		g = &gor{slot: m.slots}
-		m.slots++
-	}
-	g.id, g.seq, g.state = id, seq, e.To
-	m.gors[id] = g
+	g := m.gors.add(id)
+	g.seq, g.state = seq, e.To
 	e.Kind, e.G, e.Slot, e.Thread = Create, id, g.slot, ThreadID(th.id)
 	m.emit(e)
 	m.wake(id, -1)
@@ -268,7 +261,7 @@ func (m *model) target(th *thread, want State) *gor {
 		m.losses.States++
 		return nil
 	}
-	g := m.gors[id]
+	g := m.gors.live[id]
 	if g == nil {
 		m.losses.States++
 		g = m.create(th, id, seq, want, 0, ByRepair, NoSlot)
@@ -392,17 +385,13 @@ func (m *model) search(th *thread) {
 func (m *model) end(th *thread, g *gor) {
 	m.popTo(th, g, 0, ByEnd)
 	m.change(th, g, None, 0, ByCode, NoSlot)
-	delete(m.gors, g.id)
-	if cap(g.stack) > 1024 {
-		g.stack = nil
-	}
-	m.free = append(m.free, g)
+	m.gors.end(g)
 }
 
 // wake notes a change that held threads may wait for.
 func (m *model) wake(g GoID, p int32) {
 	if m.holding {
-		m.woken = append(m.woken, woken{g, p})
+		m.woken = append(m.woken, change{g, p})
 	}
 }
 
@@ -495,4 +484,4 @@ func (th *thread) loses(to *thread) bool {
 
 // offInCall reports whether the thread's goroutine is in a system call, and the system has taken
 // the thread's processor.
-func (th *thread) offInCall() bool { return th.g.state == OffCPU && th.off == Syscall }
+func (th *thread) offInCall() bool { return th.g.state == OffCPU && th.off.was == Syscall }

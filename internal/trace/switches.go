@@ -109,12 +109,12 @@ func (m *model) switched(kind uint64, number uint32) {
 	case th == nil:
 	case kind == spec.EvOn:
 		m.resume(th)
-	case th.g == nil || th.off != None:
+	case th.g == nil || th.off.was != None:
 	case th.g.state == Running || th.g.state == Syscall && kind == spec.EvTaken:
-		th.off, th.offAt, th.taken = th.g.state, m.now, kind == spec.EvTaken
+		th.off = away{th.g.state, m.now, kind == spec.EvTaken}
 		m.change(th, th.g, OffCPU, 0, ByCode, NoSlot)
 	case th.g.state == Syscall: // it waits there, and its processor does not know yet
-		th.off, th.offAt, th.taken = Syscall, m.now, false
+		th.off = away{Syscall, m.now, false}
 		m.change(th, th.g, Blocked, 0, ByCode, NoSlot)
 	}
 }
@@ -122,8 +122,8 @@ func (m *model) switched(kind uint64, number uint32) {
 // resume gives a thread its processor back. A thread that does something has one, whatever the
 // system reported.
 func (m *model) resume(th *thread) {
-	was := th.off
-	if th.off = None; was == None || th.g == nil {
+	was := th.off.was
+	if th.off.was = None; was == None || th.g == nil {
 		return
 	}
 	if was == Syscall && th.p < 0 {
@@ -148,8 +148,8 @@ const (
 
 // offReason reports why a thread has been off its processor.
 func (m *model) offReason(th *thread) OffReason {
-	t, from, to := m.t, m.t.clock.ns(th.offAt), m.nowNs
-	if !th.taken {
+	t, from, to := m.t, m.t.clock.ns(th.off.since), m.nowNs
+	if !th.off.taken {
 		// The tool's own thread reads the clocks when it said that it would, unless it is stopped
 		// too. (A part of a trace has a reading at its beginning that nobody made.)
 		p := t.clock.points
