@@ -182,9 +182,8 @@ func rounded(x float64) uint64 { return uint64(math.Round(max(0, x))) }
 
 // readBursts takes what the last "bursts" record says. A procedure has no more plain activations
 // than entries; a file that ends early may have its entries as they were before.
-func (ix *indexer) readBursts() {
-	t := ix.t
-	t.entries(&spec.Bursts, ix.bursts, func(v []uint64) {
+func (c *rawCounts) readBursts(t *Trace) {
+	t.entries(&spec.Bursts, c.bursts, func(v []uint64) {
 		if v[0] >= uint64(len(t.Points)) {
 			t.losses.UnknownPoint++
 			return

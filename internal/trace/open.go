@@ -97,17 +97,15 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 	t := &Trace{Size: size, Producer: reader.Producer, reader: reader,
 		tables: Tables{Dotted: names.Paths{}, Reasons: map[ReasonID]string{}, Texts: map[TextID]string{},
 			Sources: map[string]OSSource{}, Took: map[string]Took{}}, blocks: map[uint32][]block{}}
-	ix := indexer{t: t, fns: map[uint64]Function{}, frames: map[uint64][]Frame{}, threads: map[[2]uint32]Thread{},
-		before: map[[2]uint32]Thread{}, own: map[string]uint64{}, given: map[ThreadID][]given{},
-		took: map[string]rawTook{}}
+	ix := newIndexer(t)
 	if n, ok := reader.Header().Attr(spec.AttrSegment).(uint64); ok && n > 0 {
 		t.Kept = true // the segments before it made room for others
 	}
 	if err := ix.run(); err != nil {
 		return nil, err
 	}
-	if len(ix.readings) > 0 {
-		t.begins = ix.readings[0]
+	if len(ix.span.readings) > 0 {
+		t.begins = ix.span.readings[0]
 	} else {
 		t.Kept = false // it has no time
 	}

@@ -69,7 +69,7 @@ func (ix *indexer) periods() {
 		return
 	}
 	for _, r := range ix.sums {
-		from, to := t.clock.ns(max(r.from, ix.first)), t.clock.ns(r.to)
+		from, to := t.clock.ns(max(r.from, ix.span.first)), t.clock.ns(r.to)
 		t.entries(&spec.Sums, r.hits, func(v []uint64) {
 			point := v[0]
 			if point >= uint64(len(t.Points)) {
