@@ -110,7 +110,7 @@ func (a asked) report(e *env, file string) error {
 	if err != nil {
 		return err
 	}
-	defer tellRings(e, file, t.Salvaged)
+	defer tellRings(e, file, t.File.Salvaged)
 	page, err := a.question.answer(t, p, a.arg)
 	if err != nil {
 		return err

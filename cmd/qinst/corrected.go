@@ -45,7 +45,7 @@ func openTimes(e *env, file string, corrected bool) (*trace.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Path = file
+	c.File.Path = file
 	return c, nil
 }
 

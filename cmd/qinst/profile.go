@@ -361,7 +361,7 @@ func (f *reportFlags) report(e *env, file string) error {
 		return err
 	}
 	defer t.Close()
-	defer tellRings(e, file, t.whole.Salvaged)
+	defer tellRings(e, file, t.whole.File.Salvaged)
 	if f.apply {
 		return applyRemedy(e, t.Trace, p)
 	}

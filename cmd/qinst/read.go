@@ -221,7 +221,7 @@ func withTrace(e *env, path string, do func(t *trace.Trace) error) error {
 		return err
 	}
 	defer t.Close()
-	if t.Size > slowSize && !t.Indexed() {
+	if t.File.Size > slowSize && !t.Indexed() {
 		fmt.Fprintf(e.stderr, "qinst: %s has no index, so that all before is read; \"qinst index\" makes one\n", path)
 	}
 	if err := do(t); err != nil {

@@ -13,12 +13,12 @@ import (
 // Info describes a file, without its events.
 func Info(w io.Writer, t *trace.Trace, losses *trace.Losses) error {
 	tb := doc.NewTable().Left(1)
-	tb.Row("file", t.Path)
-	if t.Salvaged != nil && t.Salvaged.Part != "" {
-		tb.Row("other part", t.Salvaged.Part)
+	tb.Row("file", t.File.Path)
+	if t.File.Salvaged != nil && t.File.Salvaged.Part != "" {
+		tb.Row("other part", t.File.Salvaged.Part)
 	}
-	tb.Row("size", measure.Bytes(t.Size))
-	tb.Row("producer", t.Producer)
+	tb.Row("size", measure.Bytes(t.File.Size))
+	tb.Row("producer", t.File.Producer)
 	if t.Began > 0 {
 		tb.Row("began", time.Unix(0, t.Began).UTC().Format(time.RFC3339Nano))
 	}
@@ -49,8 +49,8 @@ func Info(w io.Writer, t *trace.Trace, losses *trace.Losses) error {
 			measure.Bytes(m.Events+m.Counts+m.Stacks+m.Tables), measure.Bytes(m.Limit),
 			measure.Bytes(m.Events), measure.Bytes(m.Counts), measure.Bytes(m.Stacks), measure.Bytes(m.Tables)))
 	}
-	if t.Salvaged != nil && t.Salvaged.Ring != "" {
-		tb.Row("completed", t.Salvaged.String())
+	if t.File.Salvaged != nil && t.File.Salvaged.Ring != "" {
+		tb.Row("completed", t.File.Salvaged.String())
 	}
 	if err := tb.WriteText(w, ""); err != nil {
 		return err

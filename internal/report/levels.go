@@ -34,7 +34,7 @@ func (pg *page) extensions(s *doc.Section) {
 	s.Say("what they made of them:")
 	made := doc.NewTable().Left(1)
 	for _, o := range pg.t.Own {
-		made.Row(doc.Count(o.N), fmt.Sprintf("qinst dump -only=%q %s", o.Name, pg.t.Path))
+		made.Row(doc.Count(o.N), fmt.Sprintf("qinst dump -only=%q %s", o.Name, pg.t.File.Path))
 	}
 	s.Table(made)
 }

@@ -46,7 +46,7 @@ func (t *Trace) at(ticks uint64) (*checkpoint, error) {
 	case near != nil:
 		before = *t.view(near, ticks)
 	}
-	before.until = ticks
+	before.extent.until = ticks
 	m := before.merger(f.follow)
 	m.keep = true
 	if err := errors.Join(m.run(), m.flush()); err != nil {

@@ -40,8 +40,8 @@ func (c *cursor) next() bool {
 			continue
 		}
 		w := binary.LittleEndian.Uint64(c.buf[c.pos:])
-		size := 8 * int(c.t.words[w>>24&0xff])
-		if c.t.tails[w>>24&0xff] != 0 && size <= len(c.buf)-c.pos {
+		size := 8 * int(c.t.layout.words[w>>24&0xff])
+		if c.t.layout.tails[w>>24&0xff] != 0 && size <= len(c.buf)-c.pos {
 			size += c.tail(w >> 24 & 0xff)
 		}
 		if size == 0 || size > len(c.buf)-c.pos {
@@ -55,7 +55,7 @@ func (c *cursor) next() bool {
 			c.pos += size
 			continue
 		}
-		if c.t.until != 0 && c.time > c.t.until {
+		if c.t.extent.until != 0 && c.time > c.t.extent.until {
 			c.buf, c.blocks, c.cut = nil, nil, true
 			return false
 		}
@@ -70,7 +70,7 @@ func (c *cursor) over() bool { return len(c.buf)+len(c.blocks) == 0 && !c.cut }
 // tail returns the number of bytes after the words of the entry at c.pos, which is of a kind
 // that carries packets.
 func (c *cursor) tail(kind uint64) int {
-	t := c.t.tails[kind]
+	t := c.t.layout.tails[kind]
 	n := binary.LittleEndian.Uint64(c.buf[c.pos+8*int(t>>16):]) >> (t & 0xff)
 	if width := t >> 8 & 0xff; width < 64 {
 		n &= 1<<width - 1

@@ -19,7 +19,7 @@ func (t *Trace) Cut(w io.Writer, from, to Time) error {
 	if err != nil {
 		return err
 	}
-	c := &cutter{t: view, w: sddf.NewWriter(w, t.Producer, nil), last: view.clock.ticksAt(view.wall),
+	c := &cutter{t: view, w: sddf.NewWriter(w, t.File.Producer, nil), last: view.clock.ticksAt(view.wall),
 		entered: map[uint64]uint64{}}
 	for _, part := range []func() error{c.attributes, c.tables, c.clocks, c.machine, c.states, c.blocks, c.end} {
 		if err := part(); err != nil {
@@ -47,7 +47,7 @@ func (c *cutter) attributes() error {
 
 // tables copies the records that give names.
 func (c *cutter) tables() error {
-	r, err := sddf.NewReader(c.t.reader.File(), c.t.Size)
+	r, err := sddf.NewReader(c.t.reader.File(), c.t.File.Size)
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (c *cutter) blocks() error {
 		cur := newCursor(c.t, nil, new(Losses))
 		for i := range blocks {
 			b := &blocks[i]
-			if c.t.part && b.ticks > c.t.until {
+			if c.t.extent.part && b.ticks > c.t.extent.until {
 				break
 			}
 			events := c.events(cur, blocks[i:i+1])

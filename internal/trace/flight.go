@@ -22,7 +22,7 @@ func (t *Trace) flight() *Trace {
 		return t
 	}
 	if t.Kept {
-		return t.from(t.begins)
+		return t.from(t.extent.begins)
 	}
 	if t.Attr("mode") != "flight" {
 		return t
@@ -34,8 +34,8 @@ func (t *Trace) flight() *Trace {
 		}
 	}
 	if !cut { // everything from the program's start
-		if t.endTicks != 0 {
-			t.until, t.part, t.wall = t.endTicks, true, t.clock.ns(t.endTicks)
+		if t.extent.ends != 0 {
+			t.extent.until, t.extent.part, t.wall = t.extent.ends, true, t.clock.ns(t.extent.ends)
 		}
 		return t
 	}
@@ -49,7 +49,7 @@ func (t *Trace) from(at uint64) *Trace {
 	l.threads()
 	l.events()
 	w := t.view(&checkpoint{ticks: at, procs: uint64(t.Int("gomaxprocs")), states: l.states(),
-		held: map[uint32]int64{}}, t.endTicks)
+		held: map[uint32]int64{}}, t.extent.ends)
 	w.End, w.Limits, w.Levels = t.End, t.Limits, t.Levels
 	if t.counted {
 		w.HasCounts, w.called = true, t.called

@@ -84,7 +84,7 @@ func (ix *indexer) packet(p *sddf.Packet) error {
 	case p.Kind == spec.Command && p.Name == spec.CommandWindow:
 		ix.window = append([]spec.Attr{}, p.Attrs...) // not nil
 	case p.Kind == spec.Descriptor && p.Record.Tag == spec.TagEvents:
-		return ix.t.checkLayout(p.Record)
+		return ix.t.layout.read(p.Record)
 	case p.Kind == spec.Data && p.Record != nil && p.Record.Tag >= spec.FirstUserTag:
 		ix.own[p.Name]++
 	case p.Kind == spec.Data && p.Record != nil:
@@ -118,7 +118,7 @@ const maxFew = 1 << 8
 
 // names is how many things of one kind may have names, so that a file takes memory in proportion to
 // its size. A program has far fewer.
-func (t *Trace) names() int { return 1<<16 + int(t.Size/256) }
+func (t *Trace) names() int { return 1<<16 + int(t.File.Size/256) }
 
 // room returns whether one more may have a name, and counts its record if not.
 func (t *Trace) room(n int) bool {
@@ -263,7 +263,7 @@ func (ix *indexer) end(r *row) {
 		t.losses.Unnamed += int64(r.u("unnamed"))
 	}
 	if ticks > 0 {
-		t.endTicks = ticks
+		t.extent.ends = ticks
 		ix.span.seen(ticks)
 	}
 }
@@ -317,7 +317,7 @@ func (ix *indexer) probes(r *row) bool {
 	}
 	// A point takes more than 8 bytes of the file, so an index beyond that
 	// bound is nonsense that would only make the table large.
-	if r.bad || uint64(len(kinds)) != n || base+n > min(spec.MaxProbes, uint64(t.Size)/8) {
+	if r.bad || uint64(len(kinds)) != n || base+n > min(spec.MaxProbes, uint64(t.File.Size)/8) {
 		return false
 	}
 	for _, col := range [][]uint64{called, files, ops} {
@@ -454,8 +454,8 @@ func (ix *indexer) times() {
 	if len(ix.costs.limits) > 0 {
 		// After the limit scheduling is not recorded. The events end there, because otherwise the
 		// last states would be taken for those of the rest of the run.
-		t.until = ix.costs.limits[0]
-		t.wall = max(0, t.clock.ns(t.until))
+		t.extent.until = ix.costs.limits[0]
+		t.wall = max(0, t.clock.ns(t.extent.until))
 	}
 	if len(t.clock.points) > 0 {
 		p := t.clock.points[0]

@@ -52,7 +52,7 @@ func (t *Trace) WriteIndex(w io.Writer) error { return t.writeIndex(w, everyEven
 
 func (t *Trace) writeIndex(w io.Writer, every int) error {
 	out := sddf.NewWriter(w, "qinst index", nil)
-	if err := errors.Join(out.Attribute(attrIndexSize, uint64(t.Size)),
+	if err := errors.Join(out.Attribute(attrIndexSize, uint64(t.File.Size)),
 		out.Attribute(attrIndexStream, t.stream())); err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (ix *indexFile) read(size int64, t *Trace) (err error) {
 			ix.list[len(ix.list)-1].states = sddf.Blob{Off: p.Off, Len: p.Body()}
 		}
 	}
-	if attrs[attrIndexSize] != any(uint64(t.Size)) || attrs[attrIndexStream] != any(t.stream()) ||
+	if attrs[attrIndexSize] != any(uint64(t.File.Size)) || attrs[attrIndexStream] != any(t.stream()) ||
 		!slices.IsSortedFunc(ix.list, func(a, b checkpointHead) int { return compareTicks(a, b.Ticks) }) {
 		return errIndex
 	}

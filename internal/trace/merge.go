@@ -71,7 +71,7 @@ func (t *Trace) Events(f func([]Event) error) (Losses, error) {
 
 // merger returns a merger at the beginning of the trace, with the states there.
 func (t *Trace) merger(f func([]Event) error) *merger {
-	m := &merger{keep: t.part}
+	m := &merger{keep: t.extent.part}
 	m.init(t, f)
 	m.byID = map[uint32]*thread{}
 	m.losses = t.losses
@@ -256,7 +256,7 @@ func (m *merger) finish() {
 		p := &m.t.Points[i]
 		switch {
 		case !p.Traceable() || p.Traced <= m.entered[i]+p.Reduced:
-		case m.t.until != 0: // past the limit
+		case m.t.extent.until != 0: // past the limit
 			p.Traced = m.entered[i] + p.Reduced
 		default:
 			m.losses.Missing += int64(p.Traced - m.entered[i] - p.Reduced)

@@ -19,29 +19,37 @@ type tables = Tables
 type Trace struct {
 	tables
 
-	Path     string
-	Size     int64 // bytes
-	Producer string
-	Blocks   int // event blocks
-
-	Salvaged *salvage.File // data from the program's ring, if the file was opened by its name
+	File   File
+	Blocks int // event blocks
 
 	wall        Time   // from the first event or clock reading to the end of the traced time
 	losses      Losses // of opening
 	reader      *sddf.Reader
 	file        io.Closer
-	words       [256]uint8  // words of an event by kind, 0 if unknown
-	tails       [256]uint32 // of kinds that carry packets: word<<16 | width<<8 | bit of the packet's length
+	layout      layout
 	clock       clock
+	extent      extent
 	snapshots   []snapshot         // states of goroutines at the beginning, if the file is a part of a trace
-	until       uint64             // ticks: later events are not read; 0: no limit
 	blocks      map[uint32][]block // by thread
-	begins      uint64             // ticks from which on all events are there, if only the last ones are kept
-	endTicks    uint64             // of the "end" record, 0 if there is none
-	part        bool               // a part of a trace: entries whose cause comes after its end are not in it
 	index       *indexFile         // nil if there is none
 	throttlings []throttling       // in the order of the file
 	starts      map[GoID]uint64    // start functions of goroutines that were there when the file was written
+}
+
+// File describes the file of a trace.
+type File struct {
+	Path     string
+	Size     int64 // bytes
+	Producer string
+	Salvaged *salvage.File // data from the program's ring, if the file was opened by its name
+}
+
+// extent is the part of a file's events that is read, in ticks.
+type extent struct {
+	begins uint64 // all events are there from here, if only the last ones are kept
+	until  uint64 // later events are not read; 0: no limit
+	ends   uint64 // time of the "end" record, 0 if there is none
+	part   bool   // a part of a trace: entries whose cause comes after its end are not in it
 }
 
 // block is the position of one event buffer and the context in its head.
@@ -65,7 +73,7 @@ func Open(path string) (*Trace, error) {
 		_ = f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	t.Path, t.file, t.Salvaged = path, f, f
+	t.File.Path, t.file, t.File.Salvaged = path, f, f
 	t.index = openIndex(path+IndexSuffix, t)
 	return t, nil
 }
@@ -94,7 +102,7 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trace{Size: size, Producer: reader.Producer, reader: reader,
+	t := &Trace{File: File{Size: size, Producer: reader.Producer}, reader: reader,
 		tables: Tables{Dotted: names.Paths{}, Reasons: map[ReasonID]string{}, Texts: map[TextID]string{},
 			Sources: map[string]OSSource{}, Took: map[string]Took{}}, blocks: map[uint32][]block{}}
 	ix := newIndexer(t)
@@ -105,7 +113,7 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 		return nil, err
 	}
 	if len(ix.span.readings) > 0 {
-		t.begins = ix.span.readings[0]
+		t.extent.begins = ix.span.readings[0]
 	} else {
 		t.Kept = false // it has no time
 	}
@@ -146,39 +154,4 @@ func (t *Trace) Record(e *Event) (*sddf.Packet, error) {
 		p.Values = message.Of(p)
 	}
 	return p, err
-}
-
-// checkLayout compares the file's event layout with the one that this package decodes, and notes
-// the length of each kind, known here or not.
-func (t *Trace) checkLayout(rec *spec.Record) error {
-	if rec.Layout == nil {
-		return errors.New(`record "events" has no layout`)
-	}
-	for _, v := range rec.Layout.Variants {
-		if v.Kind < 0 {
-			return errors.New(`record "events": entries without kinds`)
-		}
-		t.words[v.Kind] = uint8(v.Words)
-		for _, f := range v.Fields {
-			if v.Tail != "" && f.Name == v.Tail {
-				t.tails[v.Kind] = uint32(f.Word<<16 | f.Width<<8 | f.Bit)
-			}
-		}
-		want := spec.Events.Variant(v.Kind)
-		if want == nil {
-			continue
-		}
-		if v.Words != want.Words || len(v.Fields) < len(want.Fields) {
-			return fmt.Errorf("event %q of %d words and %d fields, expected %d and %d", v.Name, v.Words, len(v.Fields),
-				want.Words, len(want.Fields))
-		}
-		for i, f := range want.Fields {
-			g := v.Fields[i]
-			if g.Name != f.Name || g.Word != f.Word || g.Bit != f.Bit || g.Width != f.Width {
-				return fmt.Errorf("event %q: field %q at bits %d+%d of word %d, expected %q at %d+%d of word %d",
-					v.Name, g.Name, g.Bit, g.Width, g.Word, f.Name, f.Bit, f.Width, f.Word)
-			}
-		}
-	}
-	return nil
 }

@@ -43,7 +43,7 @@ var costs = []string{"clock_cost_ps", "event_cost_ps", "count_cost_ps", "atomic_
 
 // Rewrite begins a trace with other times, of a run that takes so long at least and at most.
 func (t *Trace) Rewrite(w io.Writer, least, most Time) (*Rewriter, error) {
-	r := &Rewriter{cutter: cutter{t: t, w: sddf.NewWriter(w, t.Producer, nil), entered: map[uint64]uint64{}}}
+	r := &Rewriter{cutter: cutter{t: t, w: sddf.NewWriter(w, t.File.Producer, nil), entered: map[uint64]uint64{}}}
 	for _, a := range t.Attrs {
 		if slices.Contains(costs, a.Key) {
 			continue
@@ -325,7 +325,7 @@ func (r *Rewriter) Close(span Span, losses *Losses) error {
 
 // totals copies what was counted in the whole run, and what has a time, at that.
 func (r *Rewriter) totals(span Span) error {
-	file, err := sddf.NewReader(r.t.reader.File(), r.t.Size)
+	file, err := sddf.NewReader(r.t.reader.File(), r.t.File.Size)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 	w.file, w.index = nil, nil
 	w.clock.start(start.ticks)
 	if w.wall = t.wall - t.clock.ns(start.ticks); until != 0 {
-		w.until, w.part, w.wall = until, true, w.clock.ns(until)
+		w.extent.until, w.extent.part, w.wall = until, true, w.clock.ns(until)
 	}
 	w.Ran = w.wall
 	if w.Began > 0 {
@@ -133,8 +133,8 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 	w.blocks, w.Blocks = map[uint32][]block{}, 0
 	for id, bs := range t.blocks {
 		if bs = t.behind(bs, start.ticks, start.held[id]); len(bs) > 0 {
-			if w.until != 0 {
-				bs = bs[:min(len(bs), blocksUpTo(bs, w.until)+1)] // with one later one
+			if w.extent.until != 0 {
+				bs = bs[:min(len(bs), blocksUpTo(bs, w.extent.until)+1)] // with one later one
 			}
 			w.blocks[id] = bs
 			w.Blocks += len(bs)

@@ -164,7 +164,7 @@ func (l *levelsRun) conserves(t *testing.T, out string) {
 
 // sums are the totals of the records that came every 100 ms, by point: hits, timed.
 func (l *levelsRun) sums(t *testing.T) map[uint64][2]uint64 {
-	f, err := salvage.Open(l.Path)
+	f, err := salvage.Open(l.File.Path)
 	if err != nil {
 		t.Fatal(err)
 	}

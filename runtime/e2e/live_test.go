@@ -542,7 +542,7 @@ func kill(t *testing.T, exe string, delay time.Duration) error {
 	}
 	if n := losses.Records + losses.BlockDamage + losses.Blocks + losses.TailBytes + losses.NoClock +
 		losses.UnknownPoint; n != 0 {
-		return fmt.Errorf("losses %v; %v", losses.List(), tr.Salvaged)
+		return fmt.Errorf("losses %v; %v", losses.List(), tr.File.Salvaged)
 	}
 	return nil
 }

@@ -213,7 +213,7 @@ func (r *reducedRun) conserves(t *testing.T) {
 
 func (r *reducedRun) records(t *testing.T, name string) (list []*sddf.Packet) {
 	t.Helper()
-	file, err := os.ReadFile(r.Path)
+	file, err := os.ReadFile(r.File.Path)
 	if err != nil {
 		t.Fatal(err)
 	}

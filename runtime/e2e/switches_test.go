@@ -30,12 +30,12 @@ type threadSwitch struct {
 // switchesIn reads what the system reported threads.
 func switchesIn(t *testing.T, tr *trace.Trace) (list []threadSwitch) {
 	t.Helper()
-	file, err := os.Open(tr.Path)
+	file, err := os.Open(tr.File.Path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	r, err := sddf.NewReader(file, tr.Size)
+	r, err := sddf.NewReader(file, tr.File.Size)
 	if err != nil {
 		t.Fatal(err)
 	}
