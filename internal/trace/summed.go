@@ -43,12 +43,12 @@ func (ix *indexer) sumCalls() {
 		}
 		open[proc] = true
 		p, of := &t.Points[proc], summed{proc: proc}
-		p.Hits = 0
+		p.Totals.Hits = 0
 		for _, site := range sites[proc] {
 			r := t.Points[site].Representative
 			if r == site || !t.Points[r].Summed() || settle(r) {
 				of.sites = append(of.sites, site)
-				p.Hits += min(t.Points[r].Hits, mostHits-min(p.Hits, mostHits))
+				p.Totals.Hits += min(t.Points[r].Totals.Hits, mostHits-min(p.Totals.Hits, mostHits))
 			}
 		}
 		ix.summed, settled[proc] = append(ix.summed, of), true
@@ -71,7 +71,7 @@ func (ix *indexer) estimateSummed() {
 		p := &t.Points[of.proc]
 		for _, site := range of.sites {
 			sum = sum.Plus(t.Hits(site))
-			p.Off = p.Off || t.Points[site].Off || t.Points[t.Points[site].Representative].Off
+			p.Totals.Off = p.Totals.Off || t.Points[site].Totals.Off || t.Points[t.Points[site].Representative].Totals.Off
 		}
 		t.called[of.proc] = sum
 	}

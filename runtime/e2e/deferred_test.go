@@ -40,7 +40,7 @@ func TestDeferred(t *testing.T) {
 		ops := map[string]uint64{}
 		for _, p := range tr.Points {
 			if p.Kind == spec.PointSync && tr.Points[p.Owner].Name == "main.(*table).choose" {
-				ops[p.Op] += p.Hits
+				ops[p.Op] += p.Totals.Hits
 			}
 		}
 		if n := uint64(20); settings != "kind:sync=off" && (ops[spec.OpLock] != n || ops[spec.OpUnlock] != n) {

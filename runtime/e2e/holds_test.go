@@ -54,7 +54,7 @@ func saidOf(point string, said map[string]int64) int64 {
 func counted(tr *trace.Trace, said map[string]int64) (n uint64) {
 	for _, p := range tr.Points {
 		if saidOf(p.Name, said) != 0 {
-			n += p.Hits - p.Traced
+			n += p.Totals.Hits - p.Totals.Traced
 		}
 	}
 	return n
@@ -81,14 +81,14 @@ func TestHolds(t *testing.T) {
 		}
 		seen := 0
 		for _, p := range tr.Points {
-			if want := saidOf(p.Name, said); want != 0 && p.Hits != 0 {
+			if want := saidOf(p.Name, said); want != 0 && p.Totals.Hits != 0 {
 				seen++
-				if p.Hits != uint64(want) {
-					t.Errorf("%s: %d hits, expected %d", p.Name, p.Hits, want)
+				if p.Totals.Hits != uint64(want) {
+					t.Errorf("%s: %d hits, expected %d", p.Name, p.Totals.Hits, want)
 				}
 			}
-			if p.Name == "main.fib" && p.Traced > p.Hits/10 {
-				t.Errorf("%d of %d calls of main.fib were traced", p.Traced, p.Hits)
+			if p.Name == "main.fib" && p.Totals.Traced > p.Totals.Hits/10 {
+				t.Errorf("%d of %d calls of main.fib were traced", p.Totals.Traced, p.Totals.Hits)
 			}
 		}
 		if took := float64(o.Hold) / float64(said["hold"]); seen != 3 || o.Mark() != "" ||

@@ -350,8 +350,8 @@ func TestRecords(t *testing.T) {
 		}
 	}
 	for i := range tr.Points {
-		if p := &tr.Points[i]; p.Kind == spec.PointRecord && p.Name == "sample" && (p.Hits != 4 || p.Traced != 3) {
-			t.Errorf("%d samples counted, %d traced, want 4 and 3", p.Hits, p.Traced)
+		if p := &tr.Points[i]; p.Kind == spec.PointRecord && p.Name == "sample" && (p.Totals.Hits != 4 || p.Totals.Traced != 3) {
+			t.Errorf("%d samples counted, %d traced, want 4 and 3", p.Totals.Hits, p.Totals.Traced)
 		}
 	}
 	var words bytes.Buffer
@@ -516,13 +516,13 @@ func kill(t *testing.T, exe string, delay time.Duration) error {
 	}
 	for i := range tr.Points {
 		if p := &tr.Points[i]; p.Traceable() && p.Owner == trace.PointID(i) {
-			hits[p.Name] += p.Hits
-			if p.Traced > events[p.Name]+threads && losses.Events == 0 {
-				return fmt.Errorf("%s: %d traced, %d events", p.Name, p.Traced, events[p.Name])
+			hits[p.Name] += p.Totals.Hits
+			if p.Totals.Traced > events[p.Name]+threads && losses.Events == 0 {
+				return fmt.Errorf("%s: %d traced, %d events", p.Name, p.Totals.Traced, events[p.Name])
 			}
 		}
 		if p := &tr.Points[i]; p.Kind == spec.PointCall {
-			calls[p.Name] += p.Hits
+			calls[p.Name] += p.Totals.Hits
 		}
 	}
 	for word, name := range []string{"main.one", "main.two", "step"} {

@@ -75,8 +75,8 @@ func TestServed(t *testing.T) {
 	defer tr.Close()
 	for i := range tr.Points {
 		if p := &tr.Points[i]; p.Name == "main.busy" && p.Kind == spec.PointProc &&
-			fmt.Sprintln(p.Hits) != string(rest) {
-			t.Errorf("%d hits, the program counted %s", p.Hits, rest)
+			fmt.Sprintln(p.Totals.Hits) != string(rest) {
+			t.Errorf("%d hits, the program counted %s", p.Totals.Hits, rest)
 		}
 	}
 	checkedProfile(t, tr, nil)

@@ -35,21 +35,21 @@ func newCalls(b *builder) *calls {
 func (cs *calls) list() []Call {
 	for i := range cs.t.Points {
 		pt := &cs.t.Points[i]
-		if !isCall(pt) || pt.Flags&spec.FlagDerived != 0 || pt.Hits == 0 {
+		if !isCall(pt) || pt.Flags&spec.FlagDerived != 0 || pt.Totals.Hits == 0 {
 			continue
 		}
 		c, all, left := Call{Caller: cs.ownerName(pt), Callee: pt.Name, File: pt.File, Line: pt.Line},
-			cs.t.Hits(trace.PointID(i)), pt.Hits
+			cs.t.Hits(trace.PointID(i)), pt.Totals.Hits
 		callees := cs.t.Callees[trace.PointID(i)]
 		for _, name := range slices.Sorted(maps.Keys(callees)) {
 			told, n := c, min(callees[name], left)
 			told.Callee = cs.realName(name)
-			told.setNumber(all.Part(n, pt.Hits))
+			told.setNumber(all.Part(n, pt.Totals.Hits))
 			left -= n
 			cs.add(told, 0)
 		}
 		if left > 0 {
-			c.setNumber(all.Part(left, pt.Hits))
+			c.setNumber(all.Part(left, pt.Totals.Hits))
 			cs.add(c, 0)
 		}
 	}

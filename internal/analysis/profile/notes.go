@@ -139,7 +139,7 @@ func (n *notes) small() (sum uint64) {
 		return 0
 	}
 	for i := range n.t.Points {
-		if p := &n.t.Points[i]; p.Small() && p.Hits > 0 {
+		if p := &n.t.Points[i]; p.Small() && p.Totals.Hits > 0 {
 			sum++
 		}
 	}
@@ -150,7 +150,7 @@ func (n *notes) small() (sum uint64) {
 func (n *notes) countedOps() (counted, all uint64) {
 	for i := range n.t.Points {
 		if p := &n.t.Points[i]; p.Kind == spec.PointSync && p.Traceable() {
-			counted, all = counted+p.Degraded(), all+p.Hits
+			counted, all = counted+p.Degraded(), all+p.Totals.Hits
 		}
 	}
 	return counted, all
@@ -160,7 +160,7 @@ func (n *notes) countedOps() (counted, all uint64) {
 func (n *notes) allCalls() (sum uint64) {
 	for i := range n.t.Points {
 		if p := &n.t.Points[i]; p.Kind == spec.PointProc {
-			sum += p.Hits
+			sum += p.Totals.Hits
 		}
 	}
 	return sum

@@ -242,10 +242,10 @@ func (o *objects) queueKey(w waitKey) queueKey {
 func (o *objects) finish(wall int64) []Object {
 	o.fold(true)
 	for i := range o.t.Points {
-		if p := &o.t.Points[i]; p.Kind == spec.PointSync && p.Hits > 0 {
+		if p := &o.t.Points[i]; p.Kind == spec.PointSync && p.Totals.Hits > 0 {
 			g := o.get(cmp.Or(o.used[trace.PointID(i)], p.Name))
-			g.Ops += p.Hits
-			g.Cost += int64(float64(p.Hits) * atomics(p.Op) * o.t.Costs().Atomic)
+			g.Ops += p.Totals.Hits
+			g.Cost += int64(float64(p.Totals.Hits) * atomics(p.Op) * o.t.Costs().Atomic)
 			if p.Traceable() {
 				g.Degraded += p.Degraded()
 			}
@@ -253,25 +253,25 @@ func (o *objects) finish(wall int64) []Object {
 			g.Kind = cmp.Or(g.Kind, replay.KindOf(p.Op))
 			if takes(p.Op) {
 				h := g.held.of(trace.PointID(i))
-				h.taken += p.Hits
-				h.traced += p.Traced
+				h.taken += p.Totals.Hits
+				h.traced += p.Totals.Traced
 			}
 			if gives(p.Op) {
-				g.held.given += p.Hits
+				g.held.given += p.Totals.Hits
 			}
 			if replay.EndsAll(p.Op) {
-				g.endedAll += p.Hits
+				g.endedAll += p.Totals.Hits
 			}
 			switch {
 			case p.Op == spec.OpReceive:
-				g.received += p.Hits
+				g.received += p.Totals.Hits
 			case p.Op == spec.OpSend:
-				g.sent += p.Hits
-				g.acquired += p.Hits
+				g.sent += p.Totals.Hits
+				g.acquired += p.Totals.Hits
 			case p.Op == spec.OpClose:
-				g.closed += p.Hits
+				g.closed += p.Totals.Hits
 			case replay.MayWait(p.Op), p.Op == spec.OpTryLock, p.Op == spec.OpTryRLock:
-				g.acquired += p.Hits
+				g.acquired += p.Totals.Hits
 			}
 			if u := o.uses[trace.PointID(i)]; u != nil {
 				g.use.add(u)
@@ -304,7 +304,7 @@ func (o *objects) partly() {
 func (o *objects) allNamed() bool {
 	for i := range o.t.Points {
 		p := &o.t.Points[i]
-		if p.Kind == spec.PointSync && p.Hits > 0 && p.Flags&spec.FlagWeakName != 0 &&
+		if p.Kind == spec.PointSync && p.Totals.Hits > 0 && p.Flags&spec.FlagWeakName != 0 &&
 			replay.KindOf(p.Op) == replay.KindLock && o.used[trace.PointID(i)] == "" {
 			return false
 		}

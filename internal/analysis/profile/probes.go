@@ -115,7 +115,7 @@ func (t *taker) counts() {
 		pt := &points[proc]
 		hits := pt.Degraded()
 		if pt.Kind == spec.PointProc {
-			hits -= min(pt.Plain, hits)
+			hits -= min(pt.Totals.Plain, hits)
 		}
 		if pt.Small() || len(busy[proc]) == 0 {
 			continue
