@@ -80,7 +80,7 @@ func Compile(t Target, files []string, dir string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if out, err = add(out, dir, name, text); err != nil {
+		if out, err = add(out, dir, "qinst_"+name, text); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +135,7 @@ func Assemble(t Target, files []string, dir string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		ours, err := sources.ReadFile("_rt/qinst_" + t.GOARCH + ".s")
+		ours, err := sources.ReadFile("_rt/probe_" + t.GOARCH + ".s")
 		if err != nil {
 			return nil, err
 		}

@@ -70,7 +70,7 @@ func TestCompileReplacesAnchoredFiles(t *testing.T) {
 	for _, f := range out[len(files):] {
 		names = append(names, filepath.Base(f))
 	}
-	if !slices.Contains(names, "qinst_amd64.go") || slices.Contains(names, "qinst_arm64.go") || !slices.Contains(names, "qinst_spec.go") {
+	if !slices.Contains(names, "qinst_base_amd64.go") || slices.Contains(names, "qinst_base_arm64.go") || !slices.Contains(names, "qinst_base_spec.go") {
 		t.Errorf("added files are %v", names)
 	}
 }

@@ -24,7 +24,7 @@ type patch struct {
 type place func(f *ast.File) (matches int, start, end token.Pos)
 
 // tracerHooks are the methods of traceLocker that have our own recording at their heads (see
-// _rt/qinst_state.go). An empty hook only ends the method while Go's tracer is off.
+// _rt/hook_state.go). An empty hook only ends the method while Go's tracer is off.
 var tracerHooks = []struct{ file, method, hook string }{
 	{"traceruntime.go", "Gomaxprocs", "qinstMark(qinstEvProcs, uint64(procs))"},
 	{"traceruntime.go", "ProcStart", "qinstProcStart()"},

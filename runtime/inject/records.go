@@ -11,7 +11,7 @@ import (
 
 // generated returns the part of the runtime that is generated from tables: the descriptors of all
 // records, a function that writes each, and the constants of settings. Constants of the format
-// are in _rt/qinst_spec.go.
+// are in _rt/base_spec.go.
 func generated() ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("package runtime\n\n")
