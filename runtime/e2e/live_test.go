@@ -119,8 +119,8 @@ func checkedProfile(t *testing.T, tr *trace.Trace, calls map[string]uint64) *pro
 		t.Errorf("%d processors busy of %d", n, p.Procs)
 	}
 	used := p.CPU.User + p.CPU.System - p.CPU.Writer
-	t.Logf("wall %d, busy %d, off-CPU %d and %d, getrusage %d (%+.2f %%), no procedure %.2f %%", p.Wall, p.Busy, p.OffCPU,
-		p.Off.Waited(), used, 100*(float64(p.Busy)/float64(used)-1), 100*noProcedure(p))
+	t.Logf("wall %d, busy %d, off-CPU %d and %d, getrusage %d (%+.2f %%), no procedure %.2f %%", p.Wall, p.Busy,
+		p.OffCPU, p.Off.Waited(), used, 100*(float64(p.Busy)/float64(used)-1), 100*noProcedure(p))
 	return p
 }
 

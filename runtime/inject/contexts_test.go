@@ -23,16 +23,21 @@ var contexts = []struct {
 	roots []string
 }{
 	{"start", []string{"qinstStart", "qinstRegister", "qinstRecordKind"}},
-	{"probe", []string{"qinstExitAll", "qinstTrip", "qinstChan", "qinstRecordReached", "qinstEmit", "QinstAt", "QinstDepth"}},
+	{"probe", []string{"qinstExitAll", "qinstTrip", "qinstChan", "qinstRecordReached", "qinstEmit", "QinstAt",
+		"QinstDepth"}},
 	{"hook", nil},
 	{"end", []string{"qinstEnd", "qinstFlush", "qinstReduceAll", "qinstPipeBroken"}},
-	{"goroutine", []string{"qinstSetRate", "qinstName", "qinstRegion", "qinstRegionEnd", "qinstUserRegion", "qinstTraceRegion", "qinstLabels",
-		"qinstTableAt", "qinstPointState", "qinstFlushed", "qinstUserChanges", "qinstArrives", "qinstSnapshot", "qinstReduceStart", "qinstExtensions",
+	{"goroutine", []string{"qinstSetRate", "qinstName", "qinstRegion", "qinstRegionEnd", "qinstUserRegion",
+		"qinstTraceRegion", "qinstLabels",
+		"qinstTableAt", "qinstPointState", "qinstFlushed", "qinstUserChanges", "qinstArrives", "qinstSnapshot",
+		"qinstReduceStart", "qinstExtensions",
 		"qinstCheckRate", "qinstMatches"}},
 	{"writer", []string{"qinstWriter"}},
 	{"sampler", []string{"qinstTakeSamples"}},
-	{"reducer", []string{"qinstReducer", "qinstReduceWait", "qinstReducePark", "qinstReduceRound", "qinstReduceTake", "qinstReduceChange", "qinstReduceGive",
-		"qinstReduceDropped", "qinstReducePackets", "qinstReduceParts", "qinstReduceAnswer", "qinstReduceLeave", "qinstReduceSay"}},
+	{"reducer", []string{"qinstReducer", "qinstReduceWait", "qinstReducePark", "qinstReduceRound", "qinstReduceTake",
+		"qinstReduceChange", "qinstReduceGive",
+		"qinstReduceDropped", "qinstReducePackets", "qinstReduceParts", "qinstReduceAnswer", "qinstReduceLeave",
+		"qinstReduceSay"}},
 }
 
 // rtFunc is a function under _rt.
@@ -98,9 +103,9 @@ func reach(funcs map[string][]*rtFunc, name, context string) {
 	}
 }
 
-// TestContexts checks that each function under _rt says in which contexts it runs, as the calls have
-// it, and stands in a file of one of them. An author who calls one from a new context sees that in the
-// diff, and asks whether it may. The flag -update writes the comments.
+// TestContexts checks that each function under _rt says in which contexts it runs, as the calls
+// have it, and stands in a file of one of them. An author who calls one from a new context sees
+// that in the diff, and asks whether it may. The flag -update writes the comments.
 func TestContexts(t *testing.T) {
 	t.Parallel()
 	funcs, fset := rtFuncs(t)

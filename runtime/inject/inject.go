@@ -41,14 +41,16 @@ var machines = []string{"linux/amd64", "linux/arm64"}
 
 func (t Target) check() error {
 	if machine := t.GOOS + "/" + t.GOARCH; !slices.Contains(machines, machine) {
-		return fmt.Errorf("found GOOS/GOARCH %s, instrumented programs can be built for %s", machine, strings.Join(machines, " and "))
+		return fmt.Errorf("found GOOS/GOARCH %s, instrumented programs can be built for %s", machine,
+			strings.Join(machines, " and "))
 	}
 	lines := supported
 	if tried != "" {
 		lines = append(slices.Clone(lines), tried)
 	}
 	for _, v := range lines {
-		if t.GoVersion == v || strings.HasPrefix(t.GoVersion, v+".") || strings.HasPrefix(t.GoVersion, v+"-") || strings.HasPrefix(t.GoVersion, v+"rc") {
+		if t.GoVersion == v || strings.HasPrefix(t.GoVersion, v+".") || strings.HasPrefix(t.GoVersion, v+"-") ||
+			strings.HasPrefix(t.GoVersion, v+"rc") {
 			return nil
 		}
 	}

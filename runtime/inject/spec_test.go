@@ -56,7 +56,8 @@ func specConstants(t *testing.T) (names []string, values map[string]constant.Val
 	at := map[string]token.Pos{}
 	for _, name := range pkg.Scope().Names() {
 		c, ok := pkg.Scope().Lookup(name).(*types.Const)
-		if !ok || c.Val().Kind() == constant.String && name != "Magic" && name != "PartSuffix" && !strings.HasPrefix(name, "Attr") {
+		if !ok || c.Val().Kind() == constant.String && name != "Magic" && name != "PartSuffix" &&
+			!strings.HasPrefix(name, "Attr") {
 			continue
 		}
 		ours := name
@@ -80,7 +81,7 @@ func TestConstants(t *testing.T) {
 		t.Fatalf("found %d constants in package spec", len(names))
 	}
 	var b bytes.Buffer
-	b.WriteString("package runtime\n\n// Constants of package spec. \"go test ./runtime/inject -run TestConstants -update\" writes this file.\n\nconst (\n")
+	b.WriteString("package runtime\n\n// Constants of package spec, written by \"go test ./runtime/inject -run TestConstants -update\".\n\nconst (\n")
 	for _, name := range names {
 		if docs[name] != "" {
 			fmt.Fprintf(&b, "// %s\n", docs[name])

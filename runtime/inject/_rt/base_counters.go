@@ -160,7 +160,8 @@ func qinstMorePages() bool {
 	n := qinstPages.limit.Load()
 	grow := min(qinstPageGrow, qinstSet.mostPages-n)
 	pages, list := uintptr(n)*qinstPageSize, uintptr(n)*4&^(qinstPage-1)
-	if !qinstMayUse(uint64(grow)*qinstPageSize) || !qinstUseRing(qinstPages.base+pages, uintptr(grow)*qinstPageSize, qinstRingAt.pages+pages) ||
+	if !qinstMayUse(uint64(grow)*qinstPageSize) ||
+		!qinstUseRing(qinstPages.base+pages, uintptr(grow)*qinstPageSize, qinstRingAt.pages+pages) ||
 		!qinstUseRing(qinstDirectory+list, qinstRound(uintptr(n+grow)*4, qinstPage)-list, qinstRingAt.directory+list) {
 		qinstSet.mostPages = n // existing pages stay in use
 	}

@@ -1,15 +1,15 @@
 package runtime
 
-// Delays: a hit of a point takes longer, by a time that its rule names (QINST=main.f=+5us). Such a point is
-// only counted. Whatever the length, its hits come here, so that runs with different delays differ
-// in these alone.
+// Delays: a hit of a point takes longer, by a time that its rule names (QINST=main.f=+5us). Such a
+// point is only counted. Whatever the length, its hits come here, so that runs with different
+// delays differ in these alone.
 //
-// A delay is time of a processor, as work is. So it is not over before the thread has had it: what the
-// system took the thread away for does not count, and the goroutine gives its processor away where
-// the scheduler or the collector wants it. Of a switch to another process the thread has a part, some 90 us, and there it
-// asks for its processor time. Interrupts do count, because work has them too. They, and
-// the last reading of the clock, make a delay longer than it was to be, and the thread's next
-// ones are shorter by that, so that delays are right on average.
+// A delay is time of a processor, as work is. So it is not over before the thread has had it: what
+// the system took the thread away for does not count, and the goroutine gives its processor away
+// where the scheduler or the collector wants it. Of a switch to another process the thread has a
+// part, some 90 us, and there it asks for its processor time. Interrupts do count, because work has
+// them too. They, and the last reading of the clock, make a delay longer than it was to be, and the
+// thread's next ones are shorter by that, so that delays are right on average.
 
 const (
 	qinstDelayed      = 1<<31 - 3 // quota of a counter; see the table at the head of doc.go
@@ -20,8 +20,9 @@ const (
 	qinstOwedPay = 8     // one part of a delay in so many pays for what earlier ones took too long
 )
 
-// The processor predicts where delays end that are as short as the first of qinstGuessedNS, and not where those end that are as long as the second.
-// qinstTrialNS are delays that tell what one of either kind takes beside.
+// The processor predicts where delays end that are as short as the first of qinstGuessedNS, and not
+// where those end that are as long as the second. qinstTrialNS are delays that tell what one of
+// either kind takes beside.
 var (
 	qinstGuessedNS = [2]float64{200, 600}
 	qinstTrialNS   = [2]float64{200, 1000}
@@ -51,8 +52,10 @@ func qinstTicksOf(ns float64) uint64 {
 		qinstTickRate = float64(to-from) / float64(ended-began)
 		qinstAwayTicks = uint64(qinstAwayNS * qinstTickRate)
 		qinstOldTicks = uint64(qinstOldNS * qinstTickRate)
-		// Behind a delay whose end was not predicted all waits for that end, if it is alone; the next one of a row waits less. What a program does is in between:
-		// delays of 0.5 to 2 us were 0 to 21 ns too long by a row on AMD and -7 to +17 on Intel, and by one that is alone -10 to +5, and -45 to -16.
+		// Behind a delay whose end was not predicted all waits for that end, if it is alone; the
+		// next one of a row waits less. What a program does is in between: delays of 0.5 to 2 us
+		// were 0 to 21 ns too long by a row on AMD and -7 to +17 on Intel, and by one that is alone
+		// -10 to +5, and -45 to -16.
 		const row = 8
 		for i := range qinstAround {
 			qinstGuessedTicks[i] = uint64(qinstGuessedNS[i] * qinstTickRate)
@@ -65,7 +68,8 @@ func qinstTicksOf(ns float64) uint64 {
 	return uint64(ns * qinstTickRate)
 }
 
-// qinstDelayTries is how long a delay takes beside what it measures, in ticks, as one of so many in a row: the median of some rows, because interrupts come in others.
+// qinstDelayTries is how long a delay takes beside what it measures, in ticks, as one of so many in
+// a row: the median of some rows, because interrupts come in others.
 // Context: start, goroutine, writer.
 func qinstDelayTries(ticks, row uint64) uint64 {
 	var took [21]uint64
@@ -98,8 +102,9 @@ func qinstReadBoth() (ticks uint64, ns int64) {
 	return ticks, ns
 }
 
-// qinstReading is the processor time that a thread had when it last asked. How much of a gap it had can be told only from
-// there on, so that long delays begin with a reading that is not old, and others do as soon as they have paid for the last one.
+// qinstReading is the processor time that a thread had when it last asked. How much of a gap it had
+// can be told only from there on, so that long delays begin with a reading that is not old, and
+// others do as soon as they have paid for the last one.
 type qinstReading struct {
 	at uint64 // ticks, when the answer came; 0: never
 	ns uint64
@@ -124,9 +129,9 @@ func (b *qinstRecorder) old(now, ticks uint64) bool {
 	return now-b.reading.at > qinstOldTicks && b.owed < ticks
 }
 
-// qinstDelayFor spins until it has had so much time, and returns how much it had.
-// The goroutine may go on on another thread, so nothing of the thread may be kept over qinstGiveWay.
-// On the system stack it cannot give the processor away.
+// qinstDelayFor spins until it has had so much time, and returns how much it had. The goroutine may
+// go on on another thread, so nothing of the thread may be kept over qinstGiveWay. On the system
+// stack it cannot give the processor away.
 // Context: start, probe, goroutine, writer.
 //
 //go:nosplit
@@ -158,8 +163,9 @@ func qinstDelayFor(ticks uint64) (spent uint64) {
 	return spent
 }
 
-// qinstGiveWay lets other goroutines run. Where none waits in the queue of all, the goroutine waits in that of its own
-// processor. In the queue of all an idle processor would be woken for it, which costs both threads some 50 us.
+// qinstGiveWay lets other goroutines run. Where none waits in the queue of all, the goroutine waits
+// in that of its own processor. In the queue of all an idle processor would be woken for it, which
+// costs both threads some 50 us.
 // Context: start, probe, goroutine, writer.
 //
 //go:nosplit

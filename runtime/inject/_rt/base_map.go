@@ -18,12 +18,13 @@ import (
 //	[at.pages, ...)            pages of counters
 //	[at.ledgers, ...)          the ledgers' slots of points
 //
-// The parts have fixed places in the file, with room for the most that each may become: pages that nobody
-// made cost nothing. A recorder in memory is its page here, and after it a table of its pages of counters.
+// The parts have fixed places in the file, with room for the most that each may become: pages that
+// nobody made cost nothing. A recorder in memory is its page here, and after it a table of its
+// pages of counters.
 //
-// The writer alone has a descriptor of the file, since no number of the program's could be relied on. So threads
-// that need a part of it at another address move it there from where it was mapped. The file is locked as long
-// as it is mapped: readers know by that whether the program lives.
+// The writer alone has a descriptor of the file, since no number of the program's could be relied
+// on. So threads that need a part of it at another address move it there from where it was mapped.
+// The file is locked as long as it is mapped: readers know by that whether the program lives.
 
 const (
 	qinstPage           = qinstRingPage
@@ -39,12 +40,16 @@ var (
 
 	qinstRingAt struct{ buffers, log, recorders, directory, pages, ledgers, end uintptr }
 
-	qinstLog        qinstRoom
-	qinstDirectory  uintptr // of uint32, one a page: number of the first point's page, and 1
-	qinstTotals     uintptr
-	qinstMaking     uint32                                       // spin lock: a recorder is being made, or all have more points
-	qinstMemory     uint32                                       // spin lock over tables, rules and arrays; only registration, changes of rules and the writer take it
-	qinstPieces     [qinstMaxLedgers / qinstPieceLedgers]uintptr // addresses of ledgers' slots, from which they are moved
+	qinstLog       qinstRoom
+	qinstDirectory uintptr // of uint32, one a page: number of the first point's page, and 1
+	qinstTotals    uintptr
+	// spin lock: a recorder is being made, or all have more points
+	qinstMaking uint32
+	// spin lock over tables, rules and arrays; only registration, changes of rules and the writer
+	// take it
+	qinstMemory uint32
+	// addresses of ledgers' slots, from which they are moved
+	qinstPieces     [qinstMaxLedgers / qinstPieceLedgers]uintptr
 	qinstNPieces    uint32
 	qinstRecordedAt uintptr // addresses of recorders' pages, likewise
 )
@@ -66,7 +71,8 @@ func qinstLockMemory() {
 // Context: start, probe, goroutine, writer.
 func qinstUnlockMemory() { atomic.Store(&qinstMemory, 0) }
 
-// qinstLockMaking takes the lock over how many recorders there are and for how many points they have tables.
+// qinstLockMaking takes the lock over how many recorders there are and for how many points they
+// have tables.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstLockMaking() {
 	for !atomic.Cas(&qinstMaking, 0, 1) {
@@ -187,8 +193,8 @@ func qinstMakeRecorder(n uint32) bool {
 	return true
 }
 
-// qinstReadTable makes the parts of recorder n's table of pages readable that probes read and that have nothing: those of
-// indexes with flags, and of points that are not registered.
+// qinstReadTable makes the parts of recorder n's table of pages readable that probes read and that
+// have nothing: those of indexes with flags, and of points that are not registered.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstReadTable(n uint32, table uintptr) bool {
 	const many = 512 // beyond, all is readable: a process may have 65,530 pieces of memory

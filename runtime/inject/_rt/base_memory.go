@@ -6,11 +6,11 @@ import (
 	"unsafe"
 )
 
-// Memory of the tool. Nothing ever moves, so that no address can go stale; hence each part has addresses
-// for the most that it may become. Addresses are only reserved at first, and cannot be touched. They become
-// memory as they are needed, for two reasons. A program may lock all of its memory (mlockall), which makes
-// everything that can be touched resident. And a page of the ring must exist before it is touched: on a full
-// /dev/shm a touch would end the program with SIGBUS.
+// Memory of the tool. Nothing ever moves, so that no address can go stale; hence each part has
+// addresses for the most that it may become. Addresses are only reserved at first, and cannot be
+// touched. They become memory as they are needed, for two reasons. A program may lock all of its
+// memory (mlockall), which makes everything that can be touched resident. And a page of the ring
+// must exist before it is touched: on a full /dev/shm a touch would end the program with SIGBUS.
 
 const (
 	qinstProtNone = 0
@@ -34,7 +34,8 @@ func qinstAddresses(size uintptr) uintptr {
 	return qinstMmap(size, qinstProtNone, qinstPrivate, ^uintptr(0), 0)
 }
 
-// qinstAnonymous maps memory of the process's own, 0 if there is none. It is for what is used as a whole.
+// qinstAnonymous maps memory of the process's own, 0 if there is none. It is for what is used as a
+// whole.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstAnonymous(size uintptr) uintptr {
 	return qinstMmap(size, qinstProt, qinstPrivate, ^uintptr(0), 0)
@@ -85,7 +86,8 @@ func qinstIsChild() bool {
 	return uint64(pid) != qinstSet.pid && qinstSet.pid != 0
 }
 
-// qinstOwnPID is that of the process that is traced. Its children have the variable, but not its threads.
+// qinstOwnPID is that of the process that is traced. Its children have the variable, but not its
+// threads.
 var qinstOwnPID uint64
 
 // qinstTooMuch reports whether more addresses are taken than may be.
@@ -131,9 +133,9 @@ func qinstUseRing(p, size, off uintptr) bool {
 	return false
 }
 
-// qinstExist makes pages of the ring exist. The writer has the file's descriptor. Other threads go by the
-// memory: the system reports them of a page that it cannot make, instead of ending the program, since it
-// makes the page on behalf of a call.
+// qinstExist makes pages of the ring exist. The writer has the file's descriptor. Other threads go
+// by the memory: the system reports them of a page that it cannot make, instead of ending the
+// program, since it makes the page on behalf of a call.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstExist(p, size, off uintptr) bool {
 	for qinstRing >= 0 && getg().m == qinstWriterM.ptr() {
@@ -169,8 +171,8 @@ func (r *qinstRoom) reserve(size, step uintptr) bool {
 	return r.base != 0
 }
 
-// upTo makes the first n bytes memory, and reports whether they are. It takes no lock, because a signal may
-// interrupt it, whose handler calls it: threads that come at the same time do the same.
+// upTo makes the first n bytes memory, and reports whether they are. It takes no lock, because a
+// signal may interrupt it, whose handler calls it: threads that come at the same time do the same.
 // Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
@@ -201,9 +203,9 @@ func (r *qinstRoom) more(n uintptr) bool {
 //go:nosplit
 func qinstRound(n, to uintptr) uintptr { return (n + to - 1) &^ (to - 1) }
 
-// Some arrays have an element for each point. There may be a million points, and most programs have a few
-// thousand, all of which are registered before anything uses them. So these arrays grow together, before
-// a package is registered whose points are beyond.
+// Some arrays have an element for each point. There may be a million points, and most programs have
+// a few thousand, all of which are registered before anything uses them. So these arrays grow
+// together, before a package is registered whose points are beyond.
 
 const (
 	qinstFirstPoints = 1 << 13

@@ -1,11 +1,14 @@
 package runtime
 
-// What an event costs depends on what the program does to caches. So about one in a thousand times itself, where it is paid: it reads the
-// clock once more, when it is done. These are the ones whose time has some bits that are all 0, which costs the others a test.
+// What an event costs depends on what the program does to caches. So about one in a thousand times
+// itself, where it is paid: it reads the clock once more, when it is done. These are the ones whose
+// time has some bits that are all 0, which costs the others a test.
 const (
 	qinstTimesItself = 0x3ff << 6
 	qinstMostItself  = 1 << 16 // ticks: longer ones were interrupted
-	qinstMostExtra   = 1 << 18 // likewise, but ticks of the system, which every run has, are a part of what an event takes longer
+	// likewise, but ticks of the system, which every run has, are a part of what an event takes
+	// longer
+	qinstMostExtra = 1 << 18
 )
 
 // Kinds of events with a price.
@@ -31,7 +34,8 @@ func (t *qinstSelfTimed) add(d uint64) {
 	t.squares += d * d
 }
 
-// Events whose time has none of these bits time themselves; 0: all are seen here, because all are to take longer.
+// Events whose time has none of these bits time themselves; 0: all are seen here, because all are
+// to take longer.
 var (
 	qinstItself     uint64 = qinstTimesItself
 	qinstExtraTicks uint64

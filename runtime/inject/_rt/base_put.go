@@ -21,9 +21,9 @@ import (
 // writer raises in time. A thread that gets none is starved. Its threshold goes up until
 // the writer feeds it, so that its entries cost a comparison and not a search.
 
-// Of the last buffers entries get none, because an entry that finds no buffer is still counted. Records and
-// operations on synchronization objects, which tell more than they cost, may take half of these, and the
-// rest is kept for scheduling events and exits: the analyses need all of them.
+// Of the last buffers entries get none, because an entry that finds no buffer is still counted.
+// Records and operations on synchronization objects, which tell more than they cost, may take half
+// of these, and the rest is kept for scheduling events and exits: the analyses need all of them.
 const (
 	qinstReserve     = 16
 	qinstReserveLast = qinstReserve / 2

@@ -48,8 +48,8 @@ type qinstCounter struct {
 	quota  int32
 }
 
-// qinstRecorder holds a thread's counters and its place in a buffer. The thread owns it, and
-// other threads read it at any time. The writer alone writes threshold, telling, low, sums, hists and
+// qinstRecorder holds a thread's counters and its place in a buffer. The thread owns it, and other
+// threads read it at any time. The writer alone writes threshold, telling, low, sums, hists and
 // wantOut, and resets wantAll; a thread that is starved raises its thresholds.
 //
 // The first words up to buffer are read by every event, and so lie in one cache line. The
@@ -79,7 +79,9 @@ type qinstRecorder struct {
 	calls     uint64  // calls of which no event was written
 	called    uint64  // their time, in ticks
 	found     bool    // the next goroutine to start comes from the processor's own queue
-	named     bool    // something is in callees: to read memory that nobody has written takes longer than to write a few of them
+	// something is in callees: to read memory that nobody has written takes longer than to write a
+	// few of them
+	named bool
 
 	// What the writer's last record of the thread says.
 	readTid atomic.Uint32
@@ -98,8 +100,8 @@ type qinstRecorder struct {
 
 	sums, hists uintptr // of timed points; 0: there are none
 
-	// The burst in which a sampler last looked at the thread, and its processor time in ns, when the burst
-	// began and at that look.
+	// The burst in which a sampler last looked at the thread, and its processor time in ns, when
+	// the burst began and at that look.
 	burst             uint64
 	burstCPU, lookCPU uint64
 	look              qinstLook
@@ -178,7 +180,9 @@ type qinstStack struct {
 	class   uint32 // of the entries' memory
 	_       uint32
 	entries uintptr // of qinstFrame
-	owed    int64   // ns of delays that are to be slept on a virtual processor; negative: earlier ones took so much too long
+	// ns of delays that are to be slept on a virtual processor; negative: earlier ones took so much
+	// too long
+	owed int64
 }
 
 // qinstFrame is an open procedure or loop: its point, and how far below the top
@@ -233,13 +237,15 @@ const (
 	qinstMix      = 0x9E3779B97F4A7C15
 )
 
-// qinstNoCallees is a table with nobody in it, so that the assembly need not test whether there is one.
+// qinstNoCallees is a table with nobody in it, so that the assembly need not test whether there is
+// one.
 // Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstNoCallees() uintptr { return uintptr(unsafe.Pointer(&qinstNoneMemory)) + qinstPage }
 
-// hasCallees gives a recorder its table of callees, if it has none. It reports false if there is no memory.
+// hasCallees gives a recorder its table of callees, if it has none. It reports false if there is no
+// memory.
 // Context: probe, writer.
 //
 //go:nosplit

@@ -24,8 +24,8 @@ type qinstRule struct {
 	ns           uint64         // the same
 	behind       uint64         // likewise, after a barrier of the tool's
 
-	// Of a barrier: the line of the calls that it is about, 0 for all, how much of the name says so, and the last earlier rule about other
-	// calls of the same procedure, and 1.
+	// Of a barrier: the line of the calls that it is about, 0 for all, how much of the name says
+	// so, and the last earlier rule about other calls of the same procedure, and 1.
 	meets       bool
 	line, lined uint32
 	same        uint8
@@ -110,7 +110,8 @@ func qinstRuleNamed(name string) int {
 	return qinstNRules - 1
 }
 
-// qinstLimitOf reads a rule's limit; it reports false if it makes no sense, or none for such points.
+// qinstLimitOf reads a rule's limit; it reports false if it makes no sense, or none for such
+// points.
 // Context: start, goroutine, writer.
 func qinstLimitOf(name, value string) (limit qinstRateLimit, most qinstRateLevel, ok bool) {
 	limit, most, ok = qinstRateParseLimit(value)
@@ -244,8 +245,8 @@ func qinstApplyRule(t *qinstTable, rule int) {
 	})
 }
 
-// names reports whether a rule is about a point. "odd" is half of all points, whichever: "qinst run -check" compares a
-// run with half of the probes to one with all.
+// names reports whether a rule is about a point. "odd" is half of all points, whichever: "qinst run
+// -check" compares a run with half of the probes to one with all.
 // Context: start, goroutine, writer.
 func (r *qinstRule) names(point uint32, id uint64, kind, name, op string) bool {
 	switch r.kind() {

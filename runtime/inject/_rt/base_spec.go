@@ -1,6 +1,6 @@
 package runtime
 
-// Constants of package spec. "go test ./runtime/inject -run TestConstants -update" writes this file.
+// Constants of package spec, written by "go test ./runtime/inject -run TestConstants -update".
 
 const (
 	qinstTagClock          = 1

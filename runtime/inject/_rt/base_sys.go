@@ -61,8 +61,8 @@ func (p *qinstPath) open(flags, mode uintptr) (fd int32, errno uintptr) {
 	return qinstOpenat(qinstAtCwd, p, 0, flags, mode)
 }
 
-// qinstOpenat opens a file whose name begins at a byte of a path. Descriptors of the tool are closed on exec,
-// since a child must not hold them.
+// qinstOpenat opens a file whose name begins at a byte of a path. Descriptors of the tool are
+// closed on exec, since a child must not hold them.
 // Context: start, end, goroutine, writer, reducer.
 func qinstOpenat(dir uintptr, p *qinstPath, at int, flags, mode uintptr) (fd int32, errno uintptr) {
 	p.buf[p.n] = 0
@@ -70,9 +70,9 @@ func qinstOpenat(dir uintptr, p *qinstPath, at int, flags, mode uintptr) (fd int
 	return int32(r), e
 }
 
-// qinstFile is a file that is made at the start, or later, and removed at the end. In between the program may have
-// gone to another directory, or another root, where its path leads elsewhere. So its directory is kept open; unless the
-// descriptor were one of the program's.
+// qinstFile is a file that is made at the start, or later, and removed at the end. In between the
+// program may have gone to another directory, or another root, where its path leads elsewhere. So
+// its directory is kept open; unless the descriptor were one of the program's.
 type qinstFile struct {
 	path qinstPath
 	dir  int32 // and 1; 0: none

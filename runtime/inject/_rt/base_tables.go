@@ -2,7 +2,8 @@ package runtime
 
 import "unsafe"
 
-// Tables of points: each instrumented package has one, which it registers before its variables are initialised.
+// Tables of points: each instrumented package has one, which it registers before its variables are
+// initialised.
 
 // Tables stay in the program's own memory, where the linker put them: text is a constant
 // of the instrumented package, which is never unmapped.
@@ -58,8 +59,8 @@ func qinstSetOff(point uint32, v byte) {
 	}
 }
 
-// qinstSetInLine makes the operations of a point be counted in line, or lets its probe see them. The point's
-// own level says which. Those that have no such place in the text do not read it.
+// qinstSetInLine makes the operations of a point be counted in line, or lets its probe see them.
+// The point's own level says which. Those that have no such place in the text do not read it.
 // Context: start, goroutine, writer.
 func qinstSetInLine(point uint32, on bool) {
 	if t := qinstTableOf(point); t != nil && point-t.base < t.probes {
@@ -90,7 +91,8 @@ func (t *qinstTable) setLevel(i uintptr) {
 // usually tells at once.
 // Context: start, probe, goroutine, writer.
 func (t *qinstTable) levelNow(owner, i uintptr) (level byte) {
-	for k := i; k < uintptr(t.probes) && (k == owner || qinstRulingOf(t.base+uint32(k)).within != 0) && level != qinstProcProbed; k++ {
+	for k := i; k < uintptr(t.probes) && (k == owner || qinstRulingOf(t.base+uint32(k)).within != 0) &&
+		level != qinstProcProbed; k++ {
 		level = max(level, t.wants(k))
 	}
 	for k := owner; k < i && level != qinstProcProbed; k++ {
@@ -105,7 +107,8 @@ func (t *qinstTable) wants(i uintptr) byte {
 	if *t.offOf(i) != 0 {
 		return qinstProcPlain
 	}
-	if o := qinstRulingOf(t.base + uint32(i)); o.rule != 0 && (qinstRules[o.rule-1].most > qinstRateCount || o.delayed()) {
+	if o := qinstRulingOf(t.base + uint32(i)); o.rule != 0 &&
+		(qinstRules[o.rule-1].most > qinstRateCount || o.delayed()) {
 		return qinstProcProbed
 	}
 	return qinstUsual

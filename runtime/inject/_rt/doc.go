@@ -3,14 +3,13 @@
 //
 // # Design
 //
-// Every OS thread (m) that records owns a recorder: a buffer of memory that events are
-// appended to, and counters, one for each point that the thread has reached, with exact
-// counts. A probe finds its recorder in the running g, counts in its counter without an atomic
-// operation, and writes an event of 8 to 24 bytes if the counter has quota. Calls are counted
-// in line, in a ledger, which the thread owns, too (hook_ledger.go). Full buffers go to
-// the writer, a thread of our own, which appends them to the file. The buffers, the recorders,
-// the counters and the ledgers lie in the ring, a file in /dev/shm, so that what a killed program has
-// recorded can be read by others.
+// Every OS thread (m) that records owns a recorder: a buffer of memory that events are appended to,
+// and counters, one for each point that the thread has reached, with exact counts. A probe finds
+// its recorder in the running g, counts in its counter without an atomic operation, and writes an
+// event of 8 to 24 bytes if the counter has quota. Calls are counted in line, in a ledger, which
+// the thread owns, too (hook_ledger.go). Full buffers go to the writer, a thread of our own, which
+// appends them to the file. The buffers, the recorders, the counters and the ledgers lie in the
+// ring, a file in /dev/shm, so that what a killed program has recorded can be read by others.
 //
 // Scheduling events come from hooks at the heads of the methods of Go's own tracer. They
 // are written into the same buffers, so that the order of a thread's events is their order
@@ -49,30 +48,31 @@
 // not all. A test computes them from the calls. A new caller from another context changes
 // that line: then every function on the way must be allowed there.
 //
-//	context    where it runs                        may call                        may lock                may allocate
-//	start      the main goroutine before any        anything; writes what nobody    qinstMemory, on the     maps memory
-//	           other runs; a package's              reads yet                       system stack
-//	           registration
-//	probe      the goroutine of user code, on its   nosplit functions of ours;      nothing; on the         no
-//	           own stack; sometimes g0 (timer       systemstack for what is rare    system stack
-//	           functions)                                                           qinstMaking, qinstGrowing,
-//	                                                                                and qinstMemory if it is
-//	                                                                                free (qinstEndBurst)
-//	hook       inside the scheduler, mostly on g0:  as a probe                      as a probe: it may      no
-//	           with its locks held, with or                                         hold sched.lock
-//	           without a P, on signal stacks                                        already, and qinstLedging
-//	                                                                                in execute and when a
-//	                                                                                goroutine is stopped
-//	end        the goroutine or signal handler      qinstWake, usleep; no parking   nothing                 no
-//	           that ends the process                but in qinstReduceAll
-//	goroutine  an ordinary goroutine inside a call  anything that may block         qinstMemory, on the     no
-//	           of user code (qinst.Name, /debug)                                    system stack
-//	writer     a thread of ours without a P         system calls; no write          qinstMemory; allglock   maps memory
-//	           barrier (nowritebarrierrec)          while the program lives
-//	sampler    likewise, up to eight                as the writer, and reads        nothing                 no
-//	           other goroutines' profile stacks
-//	reducer    a goroutine of the runtime that      anything; it runs extensions,   locks of its own, held  yes, in user
-//	           the writer alone wakes               which are user code             while nobody waits      code
+//	start      The main goroutine before any other runs; a package's registration.
+//	           It may call anything, and maps memory: nobody reads yet. It may lock
+//	           qinstMemory, on the system stack.
+//	probe      The goroutine of user code, on its own stack; sometimes g0 (timer functions).
+//	           It calls nosplit functions of ours, and systemstack where that is rare. It
+//	           locks nothing; on the system stack qinstMaking, qinstGrowing, and
+//	           qinstMemory if that is free (qinstEndBurst). It does not allocate.
+//	hook       Inside the scheduler, mostly on g0: with its locks held, with or without a
+//	           P, on signal stacks. It calls as a probe does. It may hold sched.lock
+//	           already, so that it locks as a probe does, and qinstLedging in execute and
+//	           when a goroutine is stopped. It does not allocate.
+//	end        The goroutine or signal handler that ends the process. It calls qinstWake
+//	           and usleep, and parks in qinstReduceAll alone. It locks nothing, and does
+//	           not allocate.
+//	goroutine  An ordinary goroutine inside a call of user code (qinst.Name, /debug). It may
+//	           call anything that blocks, and lock qinstMemory, on the system stack.
+//	           It does not allocate.
+//	writer     A thread of ours without a P. It makes system calls, and executes no write
+//	           barrier (nowritebarrierrec) while the program lives. It may lock
+//	           qinstMemory and allglock, and maps memory.
+//	sampler    Up to eight threads of the same kind. They call as the writer does, and read
+//	           the profile stacks of other goroutines. They lock and allocate nothing.
+//	reducer    A goroutine of the runtime that the writer alone wakes. It may call anything,
+//	           for it runs extensions, which are user code. It has locks of its own, held
+//	           while nobody waits, and allocates in user code.
 //
 // Locks of ours are spin locks. Their holders are on a system stack, since a goroutine
 // could be preempted with the lock and everybody else would spin until it runs again.
@@ -81,10 +81,10 @@
 //
 // # Levels in a counter's quota
 //
-// A hit is recorded, beyond being counted, if quota > threshold, compared as signed numbers:
-// quota is the counter's, threshold its recorder's. So one comparison decides for a counter, and one
-// store to threshold stops a whole thread. These are the numbers, in ascending order; the
-// order is what makes the comparison right.
+// A hit is recorded, beyond being counted, if quota > threshold, compared as signed numbers: quota
+// is the counter's, threshold its recorder's. So one comparison decides for a counter, and one
+// store to threshold stops a whole thread. These are the numbers, in ascending order; the order is
+// what makes the comparison right.
 //
 //	-1<<31          low of a recorder without rate control: no quota gets there, so that no
 //	                point is ever noted for the writer
@@ -96,18 +96,20 @@
 //	threshold+n         quota of a point at level trace: n more events, 1<<28 at most
 //	1<<31-5         qinstCountOnly, threshold of a thread that found no buffer, of mode=count,
 //	                and after the limit: no quota of a traced point is above it. A thread that found
-//	                buffers, but none left by the budget, has it for entries alone (qinstRecorder.telling)
-//	1<<31-4         qinstBursting, quota in a burst of a point that is only counted: the thread ends it
+//	                buffers, but none left by the budget, has it for entries alone
+//	                (qinstRecorder.telling)
+//	1<<31-4         qinstBursting, quota in a burst of a point that is only counted: the
+//	                thread ends it
 //	1<<31-3         qinstDelayed, quota of a point whose hits take longer
 //	1<<31-2         qinstTimedSlow, quota of a timed point where the clock is nanotime
 //	1<<31-1         qinstTimed, quota of a timed point
 //
-// The last four are above qinstCountOnly, since neither a count, a time nor a delay needs a buffer: a starved
-// thread goes on. qinstTrace tests for them by quota >= qinstBursting, and the assembly for
-// quota == qinstTimed, so nothing may lie between or above them. Operations test for
-// qinstDelayed alone, and qinstEmit takes one from quota without a test, because only points with an entry
-// and an exit are ever timed (qinstDecide turns time into count for the others), and records are
-// never delayed.
+// The last four are above qinstCountOnly, since neither a count, a time nor a delay needs a buffer:
+// a starved thread goes on. qinstTrace tests for them by quota >= qinstBursting, and the assembly
+// for quota == qinstTimed, so nothing may lie between or above them. Operations test for
+// qinstDelayed alone, and qinstEmit takes one from quota without a test, because only points with
+// an entry and an exit are ever timed (qinstDecide turns time into count for the others), and
+// records are never delayed.
 //
 // # Rules
 //
@@ -121,9 +123,10 @@
 //     the program deadlocks: they are entered with the scheduler's locks held, on signal
 //     stacks, and without a P. The writer prepares the buffers, recorders, counters and profile
 //     stacks that they need on lock-free lists. If a list is empty they may make more on a
-//     system stack, by a system call that does not wait, or else they only count. A delay gives
-//     its processor away, and an arrival at a barrier that a rule is about is parked, where a call of the program's own might
-//     be, and nowhere else (qinstSpend, qinstArrive): the delay of a deferred operation is in no frame of the assembly.
+//     system stack, by a system call that does not wait, or else they only count. A delay
+//     gives its processor away where a call of the program's own might (qinstSpend), and an
+//     arrival at a barrier that a rule names parks where one might (qinstArrive). Neither
+//     happens anywhere else: the delay of a deferred operation is in no frame of the assembly.
 //  3. Recorders, buffers, counters and profile stacks MUST NOT be unmapped. Otherwise the writer
 //     or a sampler, which read them while their threads run, would crash the program.
 //  4. g.qinst MUST be the recorder of the thread that runs the goroutine, or none. It is set

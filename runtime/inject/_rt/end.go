@@ -51,8 +51,8 @@ func qinstPipeBroken() {
 	}
 }
 
-// qinstEnd makes the writer finish the file and waits for it. It is called on every path that ends the process.
-// Why it ends is in the ring before that: the process may be killed while it waits.
+// qinstEnd makes the writer finish the file and waits for it. It is called on every path that ends
+// the process. Why it ends is in the ring before that: the process may be killed while it waits.
 // Context: end.
 //
 //go:nosplit
@@ -93,8 +93,9 @@ func qinstNoteEnd(why uint32, status int32) {
 	atomic.Store64(&qinstHead[qinstRingWordEnd], uint64(why+1)<<32|uint64(uint32(status)))
 }
 
-// qinstAwait waits until the writer has raised a word to a value. The writer may need long, because others have the
-// processors, or the disk. A program that was told to end must end all the same, whatever happened to the writer.
+// qinstAwait waits until the writer has raised a word to a value. The writer may need long, because
+// others have the processors, or the disk. A program that was told to end must end all the same,
+// whatever happened to the writer.
 // Context: end.
 //
 //go:nosplit
@@ -113,8 +114,8 @@ func qinstAwait(word *uint32, value uint32) {
 	}
 }
 
-// qinstLeaveWriter gives up waiting for the writer, and says so. The ring stays if a file can be completed from it, without the
-// buffers that nothing was recorded into.
+// qinstLeaveWriter gives up waiting for the writer, and says so. The ring stays if a file can be
+// completed from it, without the buffers that nothing was recorded into.
 // Context: end.
 func qinstLeaveWriter() {
 	if !qinstOut.regular {

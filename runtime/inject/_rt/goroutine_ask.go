@@ -2,7 +2,7 @@ package runtime
 
 import (
 	"internal/runtime/atomic"
-	"unsafe"
+	_ "unsafe" // for linkname
 )
 
 // These are called by ordinary goroutines through go:linkname. Each first tests that

@@ -2,8 +2,8 @@ package runtime
 
 import "unsafe"
 
-// qinstSleepOwed sleeps for the delays since the goroutine last had a virtual processor: it has one now.
-// Sleeps are longer than asked for, and the next ones shorter by that.
+// qinstSleepOwed sleeps for the delays since the goroutine last had a virtual processor: it has one
+// now. Sleeps are longer than asked for, and the next ones shorter by that.
 // Context: goroutine.
 func qinstSleepOwed() {
 	if s := getg().qinstStack; s != nil && s.owed > 0 {

@@ -5,21 +5,24 @@ import (
 	"unsafe"
 )
 
-// qinstTells takes the signal by which a sampler asks where its thread is. It reports whether that is
-// all that the signal is for.
+// qinstTells takes the signal by which a sampler asks where its thread is. It reports whether that
+// is all that the signal is for.
 // Context: hook.
 //
 //go:nowritebarrierrec
 func qinstTells(c *sigctxt, gp *g) bool {
 	mp := getg().m
 	const fromTimer = -2
-	if mp == nil || mp.qinst == nil || atomic.Load(&mp.qinst.look.state) != qinstLookAsked || qinstTimers != 0 && int32(c.sigcode()) != fromTimer {
+	if mp == nil || mp.qinst == nil || atomic.Load(&mp.qinst.look.state) != qinstLookAsked || qinstTimers != 0 &&
+		int32(c.sigcode()) != fromTimer {
 		return false
 	}
 	b, from := mp.qinst, qinstNow()
 	l := &b.look
 	l.ticks, l.code, l.path = from, 0, 0
-	if cur := mp.curg; cur != nil && cur.goid == b.g && readgstatus(cur)&^_Gscan != _Gsyscall && !mp.incgo && *cgo_yield == nil { // C's race detector may call the handler late, when the stack is another one
+	if cur := mp.curg; cur != nil && cur.goid == b.g && readgstatus(cur)&^_Gscan != _Gsyscall && !mp.incgo &&
+		*cgo_yield == nil {
+		// C's race detector may call the handler late, when the stack is another one
 		mp.mallocing++ // a fault instead of a corrupt heap, should the unwinder ever allocate
 		l.code = qinstCodeOf(c, gp, mp)
 		mp.mallocing--
@@ -52,8 +55,8 @@ func qinstCodeOf(c *sigctxt, gp *g, mp *m) uint32 {
 	return qinstCodeFor(&pcs, n, u.valid())
 }
 
-// qinstCodeFor is the code of the innermost n pcs of a stack; cut shows that there are more. If there is no room
-// for the calls, it is that of the pc alone: what ran matters most.
+// qinstCodeFor is the code of the innermost n pcs of a stack; cut shows that there are more. If
+// there is no room for the calls, it is that of the pc alone: what ran matters most.
 // Context: hook, sampler.
 func qinstCodeFor(pcs *[qinstCodeDepth]uintptr, n int, cut bool) uint32 {
 	if n == 0 {
@@ -89,7 +92,8 @@ func qinstIsAmong(list []uintptr, pc uintptr) bool {
 	return false
 }
 
-// qinstCodeInto is the code that leads from another one, 0 for none, to a pc; 0 if there is no room.
+// qinstCodeInto is the code that leads from another one, 0 for none, to a pc; 0 if there is no
+// room.
 // Context: hook, sampler.
 //
 //go:nosplit
@@ -115,14 +119,15 @@ func qinstCodeInto(from uint32, pc uintptr) uint32 {
 	}
 }
 
-// qinstNewCode stores a code; 0 if there is no room. Some numbers are kept for pcs behind calls that are not
-// known, which code 1 stands for. Threads that race may take some of these.
+// qinstNewCode stores a code; 0 if there is no room. Some numbers are kept for pcs behind calls
+// that are not known, which code 1 stands for. Threads that race may take some of these.
 // Context: hook, sampler.
 //
 //go:nosplit
 func qinstNewCode(from uint32, pc uintptr) uint32 {
 	now := qinstNCodes.Load()
-	if from > 1 && now >= qinstMostCodes-qinstCodeSpare || !qinstCodes.upTo(uintptr(min(now+64, qinstMostCodes))*unsafe.Sizeof(qinstCode{})) {
+	if from > 1 && now >= qinstMostCodes-qinstCodeSpare ||
+		!qinstCodes.upTo(uintptr(min(now+64, qinstMostCodes))*unsafe.Sizeof(qinstCode{})) {
 		return 0
 	}
 	n := qinstNCodes.Add(1)
@@ -171,8 +176,8 @@ func qinstPathOf(gp *g) (path uint32) {
 	return path
 }
 
-// qinstWholePath is where the running goroutine is, traced or not: the outer and the inner part of a very deep
-// profile stack.
+// qinstWholePath is where the running goroutine is, traced or not: the outer and the inner part of
+// a very deep profile stack.
 // Context: hook.
 func qinstWholePath(gp *g) (path uint32) {
 	s := gp.qinstStack

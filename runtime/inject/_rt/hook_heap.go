@@ -2,19 +2,22 @@ package runtime
 
 import "internal/runtime/atomic"
 
-// Memory that goroutines take, and the processor time that the garbage collector takes because of it.
+// Memory that goroutines take, and the processor time that the garbage collector takes because of
+// it.
 
-// qinstTookEach is the mean of the bytes between two events. With a frequency that is far below that of
-// allocations an event costs nothing that could be measured, and a heap of 4 MiB still has eight in a cycle.
+// qinstTookEach is the mean of the bytes between two events. With a frequency that is far below
+// that of allocations an event costs nothing that could be measured, and a heap of 4 MiB still has
+// eight in a cycle.
 const qinstTookEach = 512 << 10
 
-// qinstTookIn is the number of frames between who allocates and qinstTook that stacks go without: qinstTook's and two of the cache's. A map that
-// grows has ten more, so that of twelve frames none was its user's.
+// qinstTookIn is the number of frames between who allocates and qinstTook that stacks go without:
+// qinstTook's and two of the cache's. A map that grows has ten more, so that of twelve frames none
+// was its user's.
 const qinstTookIn = 3
 
-// qinstTook notes that the running goroutine takes memory: a span for its cache, or a large object. By chance, in
-// proportion to the bytes, an event says so. The cache belongs to the processor, so that a span is of those who take
-// from it alternately; among many events each has its share.
+// qinstTook notes that the running goroutine takes memory: a span for its cache, or a large object.
+// By chance, in proportion to the bytes, an event says so. The cache belongs to the processor, so
+// that a span is of those who take from it alternately; among many events each has its share.
 // Context: hook.
 func qinstTook(bytes uintptr) {
 	gp := getg()
@@ -30,17 +33,19 @@ func qinstTook(bytes uintptr) {
 	}
 	systemstack(func() {
 		// The switch has noted where the goroutine is, as parking does.
-		qinstPut2(qinstNow(), gp.goid, qinstEvAlloc<<24, weight&(1<<qinstAddrBits-1)|qinstWaitStackOf(gp, qinstTookIn)<<qinstAddrBits)
+		qinstPut2(qinstNow(), gp.goid, qinstEvAlloc<<24,
+			weight&(1<<qinstAddrBits-1)|qinstWaitStackOf(gp, qinstTookIn)<<qinstAddrBits)
 	})
 }
 
-// qinstCollector is the processor time of mark workers and assists, in ns. Their own times are those of the
-// wall clock: on a busy machine most of that may be another program's.
+// qinstCollector is the processor time of mark workers and assists, in ns. Their own times are
+// those of the wall clock: on a busy machine most of that may be another program's.
 var qinstCollector atomic.Uint64
 
-// qinstCollectorAsks is whether they ask their threads' clocks. They do where the system never told of switches. Where it does, events
-// know better, and the calls cost more than they take: whoever stops a goroutine to scan its stack waits for it to return from one.
-// In a server that collected 500 times a second they took 3 to 6 % of the processor time.
+// qinstCollectorAsks is whether they ask their threads' clocks. They do where the system never told
+// of switches. Where it does, events know better, and the calls cost more than they take: whoever
+// stops a goroutine to scan its stack waits for it to return from one. In a server that collected
+// 500 times a second they took 3 to 6 % of the processor time.
 var qinstCollectorAsks atomic.Bool
 
 // qinstCollectorPaid is what asking took, in ticks of the clock that events read.
@@ -70,7 +75,8 @@ func qinstCollects() uint64 {
 // qinstAssistsEach is how many assists one stands for. A collection has many short ones.
 const qinstAssistsEach = 8
 
-// qinstAssists is qinstCollects where an assist begins: one in qinstAssistsEach is asked, by chance.
+// qinstAssists is qinstCollects where an assist begins: one in qinstAssistsEach is asked, by
+// chance.
 // Context: hook.
 func qinstAssists() uint64 {
 	if !qinstCollectorAsks.Load() || cheaprandn(qinstAssistsEach) != 0 {

@@ -34,8 +34,8 @@ import (
 //	                       this ledger saw most; then one for each loop that stands twice: its
 //	                       iterations with probes. A package has them where its points have slots,
 //	                       so that one distance finds both
-//	qinstLedgerBytes on    the hits in those calls' slots that were of other callees; of such a loop,
-//	                       its iterations without probes
+//	qinstLedgerBytes on    the hits in those calls' slots that were of other callees; of such a
+//	                       loop, its iterations without probes
 //
 // The address is in g.racectx, which nothing uses without the race detector, and the number
 // of a ledger that a goroutine keeps in g.stackLock, which nothing uses at all. A g that is
@@ -43,10 +43,11 @@ import (
 
 const (
 	qinstEarlySlots   = qinstLedgerEarly
-	qinstLedgerPoints = qinstEarlySlots * 8                               // offset of the first point's slot
-	qinstLedgerBytes  = qinstMaxPoints * 8                                // of the points' slots
-	qinstLedgerWords  = qinstLedgerPoints + qinstLedgerBytes              // offset of the callees
-	qinstLedgerSize   = qinstPage + qinstLedgerWords + 2*qinstLedgerBytes // of the mapping: a page for the number comes first
+	qinstLedgerPoints = qinstEarlySlots * 8                  // offset of the first point's slot
+	qinstLedgerBytes  = qinstMaxPoints * 8                   // of the points' slots
+	qinstLedgerWords  = qinstLedgerPoints + qinstLedgerBytes // offset of the callees
+	// of the mapping: a page for the number comes first
+	qinstLedgerSize = qinstPage + qinstLedgerWords + 2*qinstLedgerBytes
 
 	qinstMaxLedgers  = 8192
 	qinstMostKept    = 4096 // beyond, only threads get new ones: a mapping is a resource of the process
@@ -322,8 +323,8 @@ func qinstMakeLedger(i uint32, must bool) bool {
 
 // qinstLedgerMay reports whether ledgers may have so many bytes more in the ring. They have an
 // eighth of all memory for themselves and no more: a program may register its points and start its
-// threads when events and other counts have taken what there was, and a thread that finds no page of
-// counters traces nothing.
+// threads when events and other counts have taken what there was, and a thread that finds no page
+// of counters traces nothing.
 // Context: start, hook, writer.
 func qinstLedgerMay(more uintptr) bool {
 	return qinstLedgerMemory.Load()+uint64(more) <= qinstLedgerShare()
@@ -341,8 +342,8 @@ func qinstLedgerStride() uintptr { return uintptr(qinstMostPoints) * 8 }
 // Context: start, hook, writer.
 func qinstLedgerAt(i uint32) uintptr { return qinstRingAt.ledgers + uintptr(i)*qinstLedgerStride() }
 
-// qinstLedgerPiece is the address at which a ledger's slots are mapped before there is a ledger, 0 if they
-// are not: then the writer was too slow, or the ring has no more.
+// qinstLedgerPiece is the address at which a ledger's slots are mapped before there is a ledger, 0
+// if they are not: then the writer was too slow, or the ring has no more.
 // Context: start, hook, writer.
 func qinstLedgerPiece(i uint32) uintptr {
 	p := qinstPieces[i/qinstPieceLedgers]
@@ -376,8 +377,8 @@ func qinstTrimLedger(p uintptr) {
 // called most, as far as is known: the first one to begin with, until another one was called
 // more often.
 //
-// A callee's name is the address of its code or, at the call of an interface's method, the address of
-// the table with the interface's methods: its caller has loaded that already.
+// A callee's name is the address of its code or, at the call of an interface's method, the address
+// of the table with the interface's methods: its caller has loaded that already.
 
 // qinstMost has the words of a call.
 type qinstMost struct{ callee, others, slot *uint64 }

@@ -6,17 +6,20 @@ import (
 	"unsafe"
 )
 
-// What goroutines start with, by which readers sort and name them. That is the function of their go statement, but for those of methods
-// such as sync.WaitGroup.Go, which start a closure of their own: it calls what was passed to them, and that is what goroutines differ by. It
-// is a variable of the closure, which the compiler lays out the same each time.
+// What goroutines start with, by which readers sort and name them. That is the function of their go
+// statement, but for those of methods such as sync.WaitGroup.Go, which start a closure of their
+// own: it calls what was passed to them, and that is what goroutines differ by. It is a variable of
+// the closure, which the compiler lays out the same each time.
 
 // A table that is full loses names and nothing else: goroutines are then reported by
 // address.
 // qinstPCs are the start functions of goroutines, an open-addressed hash table
 // that the writer thread reads to write down their names.
 var (
-	qinstPCs     [1 << 12]uintptr
-	qinstPassed  [len(qinstPCs)]uint8 // which word of such a closure has what was passed; qinstPassedNone: there is none; 0: nobody has looked
+	qinstPCs [1 << 12]uintptr
+	// which word of such a closure has what was passed; qinstPassedNone: there is none; 0: nobody
+	// has looked
+	qinstPassed  [len(qinstPCs)]uint8
 	qinstLostPCs uint64
 )
 
@@ -69,7 +72,8 @@ func qinstStartOf(newg *g, pc uintptr) uintptr {
 	return pc
 }
 
-// qinstFindPassed looks for the function that was passed to the method that made a closure. Any word of it may be anything.
+// qinstFindPassed looks for the function that was passed to the method that made a closure. Any
+// word of it may be anything.
 // Context: hook.
 //
 //go:nosplit
@@ -103,8 +107,9 @@ func qinstFunctionAt(closure, word uintptr) uintptr {
 	return 0
 }
 
-// qinstReadable reports whether a value of the program's image can be read, as functions without variables are. Sections may have gaps between
-// them, so that the system is asked once for each page: it reads a set of signals before it finds that nothing is to be done with it.
+// qinstReadable reports whether a value of the program's image can be read, as functions without
+// variables are. Sections may have gaps between them, so that the system is asked once for each
+// page: it reads a set of signals before it finds that nothing is to be done with it.
 // Context: hook.
 //
 //go:nosplit
@@ -145,7 +150,8 @@ func qinstStarter(name string) bool {
 			return false
 		case part == "Go", part == "TryGo":
 			return end < len(name)
-		case len(part) > 4 && part[:4] == "func", len(part) > 6 && part[:6] == "gowrap", part[0] >= '0' && part[0] <= '9':
+		case len(part) > 4 && part[:4] == "func", len(part) > 6 && part[:6] == "gowrap", part[0] >= '0' &&
+			part[0] <= '9':
 			end = i
 		default:
 			return false

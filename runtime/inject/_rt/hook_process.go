@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// qinstSignalled takes a signal that asks for a file, or where the thread is. It reports whether that was all
-// that the signal was for.
-// It runs on a signal stack: it raises a number, and the writer does the rest.
+// qinstSignalled takes a signal that asks for a file, or where the thread is. It reports whether
+// that was all that the signal was for. It runs on a signal stack: it raises a number, and the
+// writer does the rest.
 // Context: hook.
 //
 //go:nosplit
@@ -24,8 +24,9 @@ func qinstSignalled(sig uint32, c *sigctxt, gp *g) bool {
 	return true
 }
 
-// qinstForked makes a page of memory for a child that this process has forked by a raw system call, and that has
-// touched the tool's memory, which children do not get. It reports whether that was so. The child goes on untraced.
+// qinstForked makes a page of memory for a child that this process has forked by a raw system call,
+// and that has touched the tool's memory, which children do not get. It reports whether that was
+// so. The child goes on untraced.
 // Context: hook.
 //
 //go:nosplit
@@ -35,7 +36,8 @@ func qinstForked(at uintptr) bool {
 	}
 	qinst_on, qinstStates, qinstStarted, qinstSampling = 0, 0, 0, 0
 	const notOver = 0x100000
-	p, _, e := linux.Syscall6(qinstSysMmap, at&^(qinstPage-1), qinstPage, qinstProt, qinstPrivate|qinstFixed|notOver, ^uintptr(0), 0)
+	p, _, e := linux.Syscall6(qinstSysMmap, at&^(qinstPage-1), qinstPage, qinstProt, qinstPrivate|qinstFixed|notOver,
+		^uintptr(0), 0)
 	if e != 0 {
 		return false
 	}
@@ -71,9 +73,9 @@ func qinstOurs(at uintptr) bool {
 	return false
 }
 
-// qinstPerThread makes a system call that the program makes in all of its threads, if this is the writer, and
-// reports whether it was. A descriptor among the arguments is borrowed. The result does not count: what the writer
-// may do is nothing of the program's.
+// qinstPerThread makes a system call that the program makes in all of its threads, if this is the
+// writer, and reports whether it was. A descriptor among the arguments is borrowed. The result does
+// not count: what the writer may do is nothing of the program's.
 // Context: hook.
 //
 //go:nosplit
@@ -96,8 +98,8 @@ func qinstPerThread() bool {
 	return true
 }
 
-// qinstGiveRing makes the user that the process is about to become the owner of the ring. In a directory where
-// everybody may make files nobody else could remove it in the end.
+// qinstGiveRing makes the user that the process is about to become the owner of the ring. In a
+// directory where everybody may make files nobody else could remove it in the end.
 // Context: hook.
 //
 //go:nosplit

@@ -37,7 +37,8 @@ func qinstGoCreate(newg *g, pc uintptr, blocked bool) {
 	qinstPut3(now, qinstCurrent(), qinstEvGoCreate<<24|arg, qinstGo(newg), uint64(pc))
 }
 
-// qinstArms notes that the running goroutine sets a timer that will start another one, unless it is stopped before.
+// qinstArms notes that the running goroutine sets a timer that will start another one, unless it is
+// stopped before.
 // Context: hook.
 func qinstArms(t *timer) {
 	if gp := getg(); qinstStates != 0 && gp == gp.m.curg {
@@ -71,10 +72,12 @@ func qinstGoStart() {
 	qinstRuns(gp.goid)
 }
 
-// goesOn notes that the goroutine that has just yielded goes on, and nothing happened meanwhile. One event stands for a run of such yields, of which
-// the collector's sweeper makes thousands, and a goroutine that waits by yielding millions a second: "yields", and after it a word that is a yield
-// while the goroutine has no processor, and means nothing while it has one.
-// The writer may read the buffer at any time, up to where it ends. So what stands there only changes by single words, and the end never goes back.
+// goesOn notes that the goroutine that has just yielded goes on, and nothing happened meanwhile.
+// One event stands for a run of such yields, of which the collector's sweeper makes thousands, and
+// a goroutine that waits by yielding millions a second: "yields", and after it a word that is a
+// yield while the goroutine has no processor, and means nothing while it has one. The writer may
+// read the buffer at any time, up to where it ends. So what stands there only changes by single
+// words, and the end never goes back.
 // Context: start, hook.
 //
 //go:nosplit
@@ -91,7 +94,8 @@ func (b *qinstRecorder) goesOn(g uint64) {
 	b.yielded, b.g = 0, g
 }
 
-// yieldsAgain notes a yield in the place of the one before, if that was the last event and the goroutine went on. It reports whether it did.
+// yieldsAgain notes a yield in the place of the one before, if that was the last event and the
+// goroutine went on. It reports whether it did.
 // Context: hook.
 //
 //go:nosplit
@@ -126,10 +130,10 @@ func qinstLeave(head uint64) {
 	qinstRuns(0)
 }
 
-// qinstGoPark runs on the system stack.
-// The wait reason and the lock are read here and not when the wait ends: by then they are
-// those of the next one. Only gopark sets them. A goroutine that is stopped so that its stack can be scanned, or by a debugger, still has
-// those of its wait before, so that the caller's reason goes first.
+// qinstGoPark runs on the system stack. The wait reason and the lock are read here and not when the
+// wait ends: by then they are those of the next one. Only gopark sets them. A goroutine that is
+// stopped so that its stack can be scanned, or by a debugger, still has those of its wait before,
+// so that the caller's reason goes first.
 // Context: hook.
 func qinstGoPark(reason traceBlockReason) {
 	if qinstStates == 0 {
@@ -268,11 +272,12 @@ func qinstGoSwitch(next *g, ends bool) {
 	qinstRuns(next.goid)
 }
 
-// qinstGoSysCall notes the beginning of a system call. Little stack is left here, so that
-// the function and its callees must stay nosplit.
-// While a rate of bytes is exceeded it only keeps the time. If the thread still has its processor at the end of the call, neither event is written and
-// the call is counted, because a program can make a million calls a second and nothing else bounds their events. Otherwise
-// qinstCallCounts writes the event late. The thread has no other events during the call, so they stay in order.
+// qinstGoSysCall notes the beginning of a system call. Little stack is left here, so that the
+// function and its callees must stay nosplit. While a rate of bytes is exceeded it only keeps the
+// time. If the thread still has its processor at the end of the call, neither event is written and
+// the call is counted, because a program can make a million calls a second and nothing else bounds
+// their events. Otherwise qinstCallCounts writes the event late. The thread has no other events
+// during the call, so they stay in order.
 // Context: hook.
 //
 //go:nosplit
@@ -288,8 +293,8 @@ func qinstGoSysCall() {
 	qinstPut(now, qinstCurrent(), qinstEvSyscallBegin<<24)
 }
 
-// qinstCallCounts notes the beginning that qinstGoSysCall has left out, if there is one, because the thread's processor
-// or its goroutine is about to change.
+// qinstCallCounts notes the beginning that qinstGoSysCall has left out, if there is one, because
+// the thread's processor or its goroutine is about to change.
 // Context: hook.
 //
 //go:nosplit
@@ -437,7 +442,8 @@ func qinstMark(kind, arg uint64) {
 	}
 }
 
-// qinstTask notes where a task of runtime/trace begins, and where it ends, which may be in another goroutine.
+// qinstTask notes where a task of runtime/trace begins, and where it ends, which may be in another
+// goroutine.
 // Context: hook.
 func qinstTask(id, kind uint64, name string) {
 	if gp := getg(); qinstStates != 0 && gp == gp.m.curg {
@@ -460,8 +466,8 @@ func qinstCurrent() uint64 {
 	return 0
 }
 
-// countEnded adds that of the calling thread, which is about to end. A reading that the writer makes meanwhile may be
-// counted twice.
+// countEnded adds that of the calling thread, which is about to end. A reading that the writer
+// makes meanwhile may be counted twice.
 // Context: hook.
 func (b *qinstRecorder) countEnded() {
 	run := qinstThreadCPU()

@@ -62,9 +62,9 @@ func qinstSpin(kind uint64) {
 }
 
 // qinstWaitStackOf returns the number of the stack of gp, which is being parked, without its
-// innermost frames, 0 if the table is full. It follows frame pointers, and takes 48 bits of a hash for the
-// stack: among as many stacks as there is room for two are taken for one in one of
-// 100,000 programs.
+// innermost frames, 0 if the table is full. It follows frame pointers, and takes 48 bits of a hash
+// for the stack: among as many stacks as there is room for two are taken for one in one of 100,000
+// programs.
 // Context: hook.
 func qinstWaitStackOf(gp *g, without int) uint64 {
 	h := uint64(0x9E3779B97F4A7C15)
@@ -97,7 +97,8 @@ func qinstWaitStackOf(gp *g, without int) uint64 {
 // ready is stored last, so that the writer never writes half of a stack.
 // Context: hook.
 func qinstNewWaitStack(gp *g, fp, lo uintptr) uint64 {
-	if n := qinstNWaitStacks.Load() + 64; n >= qinstStackMax || !qinstWaitStacks.upTo(uintptr(n)*unsafe.Sizeof(qinstWaitStack{})) {
+	if n := qinstNWaitStacks.Load() + 64; n >= qinstStackMax ||
+		!qinstWaitStacks.upTo(uintptr(n)*unsafe.Sizeof(qinstWaitStack{})) {
 		atomic.Xadd64(&qinstLostWaitStacks, 1)
 		return 0
 	}

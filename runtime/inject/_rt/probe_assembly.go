@@ -1,9 +1,10 @@
 package runtime
 
-import "unsafe" // for linkname
+import _ "unsafe" // for linkname
 
-// Probes, in assembly. Code with probes refers to them by these names. From Go 1.27 on the linker allows that only where they are declared so.
-// The functions that go on from there are in probe_enter.go and probe_sync.go.
+// Probes, in assembly. Code with probes refers to them by these names. From Go 1.27 on the linker
+// allows that only where they are declared so. The functions that go on from there are in
+// probe_enter.go and probe_sync.go.
 
 //go:linkname qinst_enter
 func qinst_enter(point uint32) uint64

@@ -6,15 +6,17 @@ import (
 	"unsafe"
 )
 
-// Barriers in experiments (NIST SPT's FB1 and FB2). The rule barrier:NAME=+1ms+0ns*3 is about arrivals at a barrier
-// of three. Each arrival holds a lock of the tool's, for 1 ms. Then it waits at a barrier of the tool's, and holds a
-// second lock, for 0 ns; then it arrives. The first delay is felt as much as arrivals are together. The second one is
-// that of a barrier at which they are, since the tool's barrier brings them together.
+// Barriers in experiments (NIST SPT's FB1 and FB2). The rule barrier:NAME=+1ms+0ns*3 is about
+// arrivals at a barrier of three. Each arrival holds a lock of the tool's, for 1 ms. Then it waits
+// at a barrier of the tool's, and holds a second lock, for 0 ns; then it arrives. The first delay
+// is felt as much as arrivals are together. The second one is that of a barrier at which they are,
+// since the tool's barrier brings them together.
 //
-// All of this stands in front of the arrival. Behind it the barrier's own lock may still be held, by a call that is
-// deferred, and the second lock would keep the others in the barrier.
+// All of this stands in front of the arrival. Behind it the barrier's own lock may still be held,
+// by a call that is deferred, and the second lock would keep the others in the barrier.
 //
-// Whoever waits here is parked, as at any lock of the program's. So it must be a goroutine that could be stopped there.
+// Whoever waits here is parked, as at any lock of the program's. So it must be a goroutine that
+// could be stopped there.
 
 const (
 	qinstVoidNS    = 1e9 // without an arrival, or
@@ -45,14 +47,16 @@ type qinstMeeting struct {
 	last    atomic.Int64  // ns, when somebody came last
 }
 
-// qinstMeetings are those of the procedures that rules of the same numbers are about, and what is to be said of barriers.
+// qinstMeetings are those of the procedures that rules of the same numbers are about, and what is
+// to be said of barriers.
 var qinstMeetings [len(qinstRules)]struct {
 	qinstMeeting
 	void atomic.Uint32 // one has let go: how many came, and 1; qinstVoidFull: there are too many at once
 	told bool          // by the writer
 }
 
-// qinstGroups are WaitGroups of which a rule is: several of one name may be in use, and in Go the arrival is in package sync, which has no probes.
+// qinstGroups are WaitGroups of which a rule is: several of one name may be in use, and in Go the
+// arrival is in package sync, which has no probes.
 var (
 	qinstGroups [qinstMaxGroups]struct {
 		object atomic.Uintptr // 0: free
@@ -63,8 +67,8 @@ var (
 	qinstNoting  atomic.Uint32 // 1: somebody changes which they are
 )
 
-// qinstArriveIn is the entry of a procedure that is a barrier. A rule may be about calls in one line, and others of the same procedure about
-// those in others.
+// qinstArriveIn is the entry of a procedure that is a barrier. A rule may be about calls in one
+// line, and others of the same procedure about those in others.
 // Context: probe.
 func qinstArriveIn(point, below uint32) {
 	line := uint32(0)
@@ -79,8 +83,8 @@ func qinstArriveIn(point, below uint32) {
 	}
 }
 
-// qinstCallLine is the line in which a procedure was called, whose frame ends below the top of the stack; 0 if it is not known.
-// The frame begins where the first frame pointer above its end is.
+// qinstCallLine is the line in which a procedure was called, whose frame ends below the top of the
+// stack; 0 if it is not known. The frame begins where the first frame pointer above its end is.
 // Context: probe.
 func qinstCallLine(below uint32) uint32 {
 	end, pc := getg().stack.hi-uintptr(below), uintptr(0)
@@ -97,8 +101,8 @@ func qinstCallLine(below uint32) uint32 {
 	return uint32(line)
 }
 
-// qinstArrive is an arrival at the barrier of a rule, i-1.
-// A goroutine whose time is not the system's (testing/synctest) is left alone, and so is one that cannot be parked.
+// qinstArrive is an arrival at the barrier of a rule, i-1. A goroutine whose time is not the
+// system's (testing/synctest) is left alone, and so is one that cannot be parked.
 // Context: probe, goroutine.
 func qinstArrive(i uint8, m *qinstMeeting) {
 	r, void, gp := &qinstRules[i-1], &qinstMeetings[i-1].void, getg()
@@ -106,7 +110,8 @@ func qinstArrive(i uint8, m *qinstMeeting) {
 		return
 	}
 	qinstHoldFor(&m.locks[0], r.ticks)
-	if n := uint64(r.limit.Participants); n != 0 && m.meet(n, int64(max(qinstVoidNS, qinstVoidTimes*max(r.limit.Delay, r.limit.Behind))), void) {
+	if n := uint64(r.limit.Participants); n != 0 &&
+		m.meet(n, int64(max(qinstVoidNS, qinstVoidTimes*max(r.limit.Delay, r.limit.Behind))), void) {
 		qinstHoldFor(&m.locks[1], r.behind)
 	}
 }
@@ -121,7 +126,8 @@ func (m *qinstMeeting) begin() {
 	m.crossed.Store(0)
 }
 
-// qinstHoldFor holds a lock of the tool's. A goroutine that waits for it gets it at once, and the processor with it.
+// qinstHoldFor holds a lock of the tool's. A goroutine that waits for it gets it at once, and the
+// processor with it.
 // Context: probe, goroutine.
 func qinstHoldFor(lock *uint32, ticks uint64) {
 	semacquire(lock)
@@ -129,9 +135,10 @@ func qinstHoldFor(lock *uint32, ticks uint64) {
 	semrelease1(lock, true, 0)
 }
 
-// meet waits until n goroutines have come. It reports false if they did not.
-// Semaphores take turns: a goroutine that leaves and comes back must not take the place of one that is still to wake up. The first one to come
-// waits for the others by looking, so that nobody takes the program for one that stands still.
+// meet waits until n goroutines have come. It reports false if they did not. Semaphores take turns:
+// a goroutine that leaves and comes back must not take the place of one that is still to wake up.
+// The first one to come waits for the others by looking, so that nobody takes the program for one
+// that stands still.
 // Context: probe, goroutine.
 func (m *qinstMeeting) meet(n uint64, patience int64, void *atomic.Uint32) bool {
 	m.last.Store(nanotime())
@@ -154,7 +161,8 @@ func (m *qinstMeeting) meet(n uint64, patience int64, void *atomic.Uint32) bool 
 	return void.Load() == 0
 }
 
-// watch waits for a crossing. After so many ns in which nobody came it lets everybody go, once for all barriers of the rule.
+// watch waits for a crossing. After so many ns in which nobody came it lets everybody go, once for
+// all barriers of the rule.
 // Context: probe, goroutine.
 func (m *qinstMeeting) watch(crossing, n uint64, patience int64, void *atomic.Uint32) {
 	for began := nanotime(); m.crossed.Load() <= crossing; {
@@ -166,7 +174,8 @@ func (m *qinstMeeting) watch(crossing, n uint64, patience int64, void *atomic.Ui
 			}
 			void.CompareAndSwap(0, uint32(came)+1)
 		}
-		// A goroutine that comes now either is counted below, or sees that there is nothing to wait for.
+		// A goroutine that comes now either is counted below, or sees that there is nothing to wait
+		// for.
 		for range m.came.Load() - crossing*n - 1 {
 			semrelease(&m.wake[crossing&1])
 		}
@@ -198,7 +207,8 @@ func qinstDelayDeferred(point uint32, object uintptr, method func()) {
 	method()
 }
 
-// qinstNoteGroup notes which rule a WaitGroup's arrivals have, 0 for none any more: another one may soon be at its address.
+// qinstNoteGroup notes which rule a WaitGroup's arrivals have, 0 for none any more: another one may
+// soon be at its address.
 // Context: probe.
 //
 //go:nosplit

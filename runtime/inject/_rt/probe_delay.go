@@ -1,6 +1,7 @@
 package runtime
 
-// qinstAroundOf is what a delay of so many ticks takes beside what it measures. In between the processor predicts where some end.
+// qinstAroundOf is what a delay of so many ticks takes beside what it measures. In between the
+// processor predicts where some end.
 // Context: probe, goroutine.
 //
 //go:nosplit
@@ -15,7 +16,8 @@ func qinstAroundOf(ticks uint64) uint64 {
 	return qinstAround[0] + (qinstAround[1]-qinstAround[0])*(ticks-short)/(long-short)
 }
 
-// qinstDelayEntry is the entry of a procedure or loop that takes longer: below is its frame's distance from the top of the stack.
+// qinstDelayEntry is the entry of a procedure or loop that takes longer: below is its frame's
+// distance from the top of the stack.
 // Context: probe.
 //
 //go:nosplit
@@ -39,7 +41,8 @@ func qinstDelayEntry(point, late, below uint32) (uint64, *qinstStack) {
 	return (token-1)<<32 | qinstDelayedToken | uint64(point), nil
 }
 
-// qinstDelayTrips is the exit of a loop that takes longer. Those iterations that were not delayed on their own are so together.
+// qinstDelayTrips is the exit of a loop that takes longer. Those iterations that were not delayed
+// on their own are so together.
 // Context: probe.
 //
 //go:nosplit

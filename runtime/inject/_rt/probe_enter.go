@@ -361,8 +361,9 @@ func (s *qinstStack) traced(d uint32) (n uint32) {
 	return n
 }
 
-// inBurst notes a hit in a burst of a point that is only counted. The writer ends a burst when it has slept, and where others have
-// the processors that may be ten times as late as it wanted. So a thread that has had enough ends it for all, as to what is held.
+// inBurst notes a hit in a burst of a point that is only counted. The writer ends a burst when it
+// has slept, and where others have the processors that may be ten times as late as it wanted. So a
+// thread that has had enough ends it for all, as to what is held.
 // Context: probe.
 //
 //go:nosplit
@@ -373,7 +374,8 @@ func (b *qinstRecorder) inBurst() {
 	}
 }
 
-// qinstEndBurst ends a burst, as to what is held. It does not wait for the lock, whose holder may wait for a processor.
+// qinstEndBurst ends a burst, as to what is held. It does not wait for the lock, whose holder may
+// wait for a processor.
 // Context: probe.
 func qinstEndBurst() {
 	if !atomic.Cas(&qinstMemory, 0, 1) {

@@ -38,7 +38,8 @@ func qinstLedgerSlot(at uintptr, point uint32) *uint64 {
 //go:nosplit
 func qinstMostAt(at, word uintptr, point uint32) qinstMost {
 	w := at + word + qinstLedgerBytes
-	return qinstMost{(*uint64)(unsafe.Pointer(w)), (*uint64)(unsafe.Pointer(w + qinstLedgerBytes)), qinstLedgerSlot(at, point&(qinstMaxPoints-1))}
+	return qinstMost{(*uint64)(unsafe.Pointer(w)), (*uint64)(unsafe.Pointer(w + qinstLedgerBytes)),
+		qinstLedgerSlot(at, point&(qinstMaxPoints-1))}
 }
 
 // hits is how many of the slot's hits were of the word's callee. Its owner may count meanwhile.
@@ -47,9 +48,10 @@ func qinstMostAt(at, word uintptr, point uint32) qinstMost {
 //go:nosplit
 func (t qinstMost) hits() uint64 { return uint64(max(0, int64(*t.slot-*t.others))) }
 
-// qinstTellCallee is qinst_told, the probe at a call whose callee is not the one that the ledger's word
-// names, where that takes more than increments: the callee is the first, or has no place in the
-// thread's table yet, or its turn has come. The upper bits of point are the index of the method and 1.
+// qinstTellCallee is qinst_told, the probe at a call whose callee is not the one that the ledger's
+// word names, where that takes more than increments: the callee is the first, or has no place in
+// the thread's table yet, or its turn has come. The upper bits of point are the index of the method
+// and 1.
 // Context: probe.
 //
 //go:nosplit
@@ -84,8 +86,8 @@ func qinstTellCallee(word uintptr, point uint32, callee uintptr) uint32 {
 }
 
 // qinstNameMost makes a callee the one that the word names if it was called more often. What the
-// word's callee has goes to the thread's table, which is only possible where that has room, and while
-// nobody reads both.
+// word's callee has goes to the thread's table, which is only possible where that has room, and
+// while nobody reads both.
 // Context: probe.
 //
 //go:nosplit

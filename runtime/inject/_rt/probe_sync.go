@@ -14,12 +14,12 @@ import (
 // An address is noted without its upper bits, which are the same for all.
 const qinstAddrBits = qinstAddressBits
 
-// qinstSyncTrace writes the event of an operation, which has been counted, on the
-// object at obj. queue says where a number is found that reports how many others
-// want it: bits 8 up are an offset from obj, the bits below a shift of the word
-// there; qinstNoQueue for none; from qinstAmount on it is the amount that an operation on a semaphore is about.
-// An operation on a system stack has no goroutine to belong to, and is counted only.
-// The result is that of qinst_sync: a delay of what is in a deferred call is left to its caller.
+// qinstSyncTrace writes the event of an operation, which has been counted, on the object at obj.
+// queue says where a number is found that reports how many others want it: bits 8 up are an offset
+// from obj, the bits below a shift of the word there; qinstNoQueue for none; from qinstAmount on it
+// is the amount that an operation on a semaphore is about. An operation on a system stack has no
+// goroutine to belong to, and is counted only. The result is that of qinst_sync: a delay of what is
+// in a deferred call is left to its caller.
 // Context: probe.
 //
 //go:nosplit
@@ -51,7 +51,8 @@ func qinstSyncTrace(point uint32, obj, queue uintptr) (delays uint32) {
 	return 0
 }
 
-// qinstSized are semaphores whose sizes have been told lately, by their addresses, each with the size in its upper bits.
+// qinstSized are semaphores whose sizes have been told lately, by their addresses, each with the
+// size in its upper bits.
 var qinstSized [64]uintptr
 
 // qinstSize tells of a semaphore's size, which is its first word.
@@ -153,14 +154,15 @@ func qinstChan(point uint32) uint32 {
 	return 0
 }
 
-// qinstNewChan tells of a channel at its first operation that is an event. The note is in the channel itself, which is
-// new at an address where another one was.
+// qinstNewChan tells of a channel at its first operation that is an event. The note is in the
+// channel itself, which is new at an address where another one was.
 // Context: probe.
 //
 //go:nosplit
 func qinstNewChan(gp *g, c *hchan) {
 	if atomic.Xchg8(&c.qinstTold, 1) == 0 {
-		qinstPut2(qinstNow(), gp.goid, qinstEvChannel<<24|uint64(min(c.dataqsiz, 1<<24-1)), uint64(uintptr(unsafe.Pointer(c)))&(1<<qinstAddrBits-1))
+		qinstPut2(qinstNow(), gp.goid, qinstEvChannel<<24|uint64(min(c.dataqsiz, 1<<24-1)),
+			uint64(uintptr(unsafe.Pointer(c)))&(1<<qinstAddrBits-1))
 	}
 }
 

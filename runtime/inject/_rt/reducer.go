@@ -117,7 +117,8 @@ func qinstReducePark(*g, unsafe.Pointer) bool {
 // Context: writer, reducer.
 func qinstReduceWanted() bool {
 	r := &qinstReduce
-	return atomic.Loadint64(&r.held) == 0 && (qinstFull.Load() != 0 || atomic.Load(&r.asked) != atomic.Load(&r.answered))
+	return atomic.Loadint64(&r.held) == 0 && (qinstFull.Load() != 0 ||
+		atomic.Load(&r.asked) != atomic.Load(&r.answered))
 }
 
 // qinstReduceRound begins a round and returns its end: all events up to this time can be

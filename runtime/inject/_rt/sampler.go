@@ -28,8 +28,10 @@ const (
 	qinstSampleDepth  = 2048 // frames that are looked at: the outer half, and the inner
 	qinstLookNS       = 100e6
 
-	qinstWarmNS = 100e3 // of processor time in a burst, before a thread is looked at: the activations that began before it are over by then
-	qinstLateNS = 20e3  // a look is never late before
+	// of processor time in a burst, before a thread is looked at: the activations that began before
+	// it are over by then
+	qinstWarmNS = 100e3
+	qinstLateNS = 20e3 // a look is never late before
 
 	qinstRanNS = 10e3 // and since the last look
 
@@ -112,7 +114,8 @@ func qinstTakeSamples() {
 	s := &qinstSamplers[me%qinstMostSamplers]
 	qinstBlockSignals()
 	const setTimerSlack = 29
-	linux.Syscall6(qinstSysPrctl, setTimerSlack, 1000, 0, 0, 0, 0) // 50 us would be a tenth of the time between two looks
+	// 50 us would be a tenth of the time between two looks
+	linux.Syscall6(qinstSysPrctl, setTimerSlack, 1000, 0, 0, 0, 0)
 	// A sampler records into a recorder like any thread. Its samples are events, and readers
 	// put them between those of the threads it looked at.
 	if b := qinstAttach(getg().m); b != nil {
@@ -124,7 +127,8 @@ func qinstTakeSamples() {
 	gap, looks, nobody := s.afford(), 0, 0
 	ticks, mono := qinstNow(), nanotime()
 	for {
-		for qinstLooks == 0 && qinstSet.mode != "sample" && atomic.Load(&qinstBelow)|atomic.Load(&qinstStarved) == 0 || qinstStates == 0 || qinstBetweenBursts() {
+		for qinstLooks == 0 && qinstSet.mode != "sample" && atomic.Load(&qinstBelow)|atomic.Load(&qinstStarved) == 0 ||
+			qinstStates == 0 || qinstBetweenBursts() {
 			atomic.Store(&s.asleep, 1)
 			futexsleep(&s.asleep, 1, qinstLookNS)
 			atomic.Store(&s.asleep, 0)
@@ -153,9 +157,9 @@ func qinstTakeSamples() {
 	}
 }
 
-// sleep waits, and reports whether the system let the sampler go on in time. If all processors are busy it may have
-// to wait until a thread of the program calls the system: a look then would find such calls too often. In time is what
-// takes up to three times as long as half of all waits do.
+// sleep waits, and reports whether the system let the sampler go on in time. If all processors are
+// busy it may have to wait until a thread of the program calls the system: a look then would find
+// such calls too often. In time is what takes up to three times as long as half of all waits do.
 // Context: sampler.
 func (s *qinstSampler) sleep(ns int64) bool {
 	since := nanotime()
@@ -185,7 +189,8 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 	first := true
 	s.tell(me)
 	s.gap = gap
-	if atomic.Load(&qinstHeld) != 0 && qinstLooks == 0 { // all looks of a burst are one observation, for all the time to the next
+	if atomic.Load(&qinstHeld) != 0 && qinstLooks == 0 {
+		// all looks of a burst are one observation, for all the time to the next
 		first = s.burst != qinstBurst.n
 		gap += int64(float64(gap) * float64(qinstBurst.gap) / qinstBurst.lasts)
 	}
@@ -239,10 +244,10 @@ func (s *qinstSampler) look(me uint32, gap int64) (busy bool) {
 	return busy
 }
 
-// ran reports whether a thread has run since it was last looked at, and long enough in this burst. What is
-// held is on the profile stack only if it was entered in the burst. So a thread that the system keeps
-// waiting would show the caller, all the burst long, and one that runs shows it as long as the activations
-// last that it was in when the burst began.
+// ran reports whether a thread has run since it was last looked at, and long enough in this burst.
+// What is held is on the profile stack only if it was entered in the burst. So a thread that the
+// system keeps waiting would show the caller, all the burst long, and one that runs shows it as
+// long as the activations last that it was in when the burst began.
 // Context: sampler.
 func (b *qinstRecorder) ran() bool {
 	cpu := qinstThreadCPUOf(b.tid)

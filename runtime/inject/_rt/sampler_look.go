@@ -6,18 +6,20 @@ import (
 	"unsafe"
 )
 
-// Where a thread is that runs, only the thread itself can tell: its profile stack has no procedure that
-// is held, and shows a leaf for half of its time only, between the two probes. So a sampler sets a timer of the
-// thread's processor time, whose signal comes with the system's next tick that finds the thread on a processor.
-// The signal's handler follows the stack as package runtime's own profiler does.
+// Where a thread is that runs, only the thread itself can tell: its profile stack has no procedure
+// that is held, and shows a leaf for half of its time only, between the two probes. So a sampler
+// sets a timer of the thread's processor time, whose signal comes with the system's next tick that
+// finds the thread on a processor. The signal's handler follows the stack as package runtime's own
+// profiler does.
 //
-// A signal that is sent would come sooner, but not at any place: in a virtual machine it waits for tens of
-// microseconds, or for the end of a system call. And it interrupts another processor, which is expensive there.
+// A signal that is sent would come sooner, but not at any place: in a virtual machine it waits for
+// tens of microseconds, or for the end of a system call. And it interrupts another processor, which
+// is expensive there.
 //
 // The signal is the one by which package runtime preempts goroutines. Programs get it at any time
-// in any case, and it may come without a reason. Before it comes the thread may
-// enter a system call: package runtime's preemption has the same gap, and the system restarts calls. While the thread
-// waits in one no timer of its processor time goes off, and the next look stops the timer.
+// in any case, and it may come without a reason. Before it comes the thread may enter a system
+// call: package runtime's preemption has the same gap, and the system restarts calls. While the
+// thread waits in one no timer of its processor time goes off, and the next look stops the timer.
 //
 // The handler may have interrupted a probe that is about to write an event. So it writes none,
 // and leaves what it found in the recorder. The sampler takes it with its next look.
@@ -51,8 +53,9 @@ type qinstLook struct {
 	took  uint64 // ticks, by all looks at the thread
 }
 
-// qinstCode is a place in the text, and the code of the call that leads there. Calls on the way stand in
-// it once, whatever the depth of a recursion: otherwise each of its stacks would have codes of its own.
+// qinstCode is a place in the text, and the code of the call that leads there. Calls on the way
+// stand in it once, whatever the depth of a recursion: otherwise each of its stacks would have
+// codes of its own.
 type qinstCode struct {
 	from uint64
 	pc   uintptr // after the call, or the instruction that ran; 1: calls that are not known; 0: not stored yet
@@ -69,8 +72,9 @@ var (
 	qinstLostCodes   uint64
 )
 
-// ask asks a thread where it is, and reports whether it was not asked before. Its next answer stands for all looks that
-// found it running until then: otherwise calls of the system, in which it is found by the looks themselves, would weigh more. A timer is set again: its signal may have
+// ask asks a thread where it is, and reports whether it was not asked before. Its next answer
+// stands for all looks that found it running until then: otherwise calls of the system, in which it
+// is found by the looks themselves, would weigh more. A timer is set again: its signal may have
 // been taken for another one.
 // Context: sampler.
 func (b *qinstRecorder) ask() bool {
@@ -94,8 +98,8 @@ func (b *qinstRecorder) unask() {
 	}
 }
 
-// setTimer lets a timer go off when the thread has used so much more processor time, in ns; 0 stops it. It reports
-// whether it could. Where the system gives no timers, signals are sent after that.
+// setTimer lets a timer go off when the thread has used so much more processor time, in ns; 0 stops
+// it. It reports whether it could. Where the system gives no timers, signals are sent after that.
 // Context: sampler.
 func (b *qinstRecorder) setTimer(ns int64) bool {
 	l, tid := &b.look, b.tid
@@ -114,7 +118,8 @@ func (b *qinstRecorder) setTimer(ns int64) bool {
 	return l.of != 0
 }
 
-// makeTimer makes a timer of a thread's processor time, in the place of that of a thread that has ended.
+// makeTimer makes a timer of a thread's processor time, in the place of that of a thread that has
+// ended.
 // Context: sampler.
 func (l *qinstLook) makeTimer(tid uint32) bool {
 	if l.of != 0 {
@@ -134,9 +139,9 @@ func (l *qinstLook) makeTimer(tid uint32) bool {
 	return l.of != 0
 }
 
-// tellingNS is the processor time that threads took to tell the sampler where they are, in ns. What the system does
-// to deliver a timer's signal is about as much as its handler does; to deliver one that was sent, as much as it does for the
-// sampler.
+// tellingNS is the processor time that threads took to tell the sampler where they are, in ns. What
+// the system does to deliver a timer's signal is about as much as its handler does; to deliver one
+// that was sent, as much as it does for the sampler.
 // Context: writer, sampler.
 func (s *qinstSampler) tellingNS() float64 {
 	ns := float64(s.took) * s.tickNS
@@ -162,8 +167,9 @@ func (s *qinstSampler) afford() int64 {
 }
 
 // codeOfCall is where a goroutine is that was in a system call when the thread's last event was
-// written; 0 if it is not any more. Its stack does not change in the call, and is followed by its frame
-// pointers. If the call ends meanwhile, what is read is of no use, but harmless: stacks are never unmapped.
+// written; 0 if it is not any more. Its stack does not change in the call, and is followed by its
+// frame pointers. If the call ends meanwhile, what is read is of no use, but harmless: stacks are
+// never unmapped.
 // Context: sampler.
 func (b *qinstRecorder) codeOfCall(gp *g) uint32 {
 	last := atomic.Load64(&b.last)
@@ -173,10 +179,12 @@ func (b *qinstRecorder) codeOfCall(gp *g) uint32 {
 	for more := pc != 0; more && n < len(pcs); n++ {
 		pcs[n] = pc
 		if more = fp > lo && fp < hi-2*goarch.PtrSize && fp%goarch.PtrSize == 0; more {
-			pc, lo, fp = atomic.Loaduintptr((*uintptr)(unsafe.Pointer(fp+goarch.PtrSize))), fp, atomic.Loaduintptr((*uintptr)(unsafe.Pointer(fp)))
+			pc, lo, fp = atomic.Loaduintptr((*uintptr)(unsafe.Pointer(fp+goarch.PtrSize))), fp,
+				atomic.Loaduintptr((*uintptr)(unsafe.Pointer(fp)))
 		}
 	}
-	if atomic.Load64(&b.last) != last || readgstatus(gp)&^_Gscan != _Gsyscall || uintptr(unsafe.Pointer(gp)) != atomic.Loaduintptr(&b.gp) {
+	if atomic.Load64(&b.last) != last || readgstatus(gp)&^_Gscan != _Gsyscall ||
+		uintptr(unsafe.Pointer(gp)) != atomic.Loaduintptr(&b.gp) {
 		return 0
 	}
 	return qinstCodeFor(&pcs, n, n == len(pcs))
@@ -208,7 +216,8 @@ func (s *qinstSampler) tell(me uint32) {
 		weight := qinstWeight(s.gap * int64(max(b.looks, 1)))
 		b.looks = 0
 		if l.code != 0 {
-			qinstPut3(max(l.ticks, getg().m.qinst.last), 0, qinstEvLook<<24|uint64(b.num), uint64(l.path)|weight|first<<63, uint64(l.code))
+			qinstPut3(max(l.ticks, getg().m.qinst.last), 0, qinstEvLook<<24|uint64(b.num),
+				uint64(l.path)|weight|first<<63, uint64(l.code))
 			first = 0
 		}
 	}

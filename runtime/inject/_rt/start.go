@@ -57,7 +57,8 @@ func qinstStart() {
 		room = qinstMayThread(1 + s.samplers + uint32(min(gomaxprocs, qinstTrialProcs)) + qinstTrialSpare)
 	})
 	if !room {
-		qinstSay("a limit of the process's threads leaves no room for the tool's (pids.max, ulimit -u); the program runs untraced")
+		qinstSay("a limit of the process's threads leaves no room for the tool's (pids.max, ulimit -u); " +
+			"the program runs untraced")
 		return
 	}
 	systemstack(func() {
@@ -96,8 +97,9 @@ func qinstNewThread(f func()) {
 	newm(f, nil, -1)
 	qinstMaker = nil
 	releasem(mp)
-	// A thread that never runs Go code must not count in the search for deadlocks, nor where the program limits its threads or
-	// counts them. It cannot say so itself: should the program deadlock at once, it dies with this lock held.
+	// A thread that never runs Go code must not count in the search for deadlocks, nor where the
+	// program limits its threads or counts them. It cannot say so itself: should the program
+	// deadlock at once, it dies with this lock held.
 	lock(&sched.lock)
 	qinstThreads++
 	unlock(&sched.lock)
@@ -153,7 +155,8 @@ func qinstShareCounters(from, to uint32) bool {
 // Context: start.
 func qinstFindHome() {
 	p := &qinstHome
-	if n, _, e := linux.Syscall6(qinstSysGetcwd, uintptr(unsafe.Pointer(&p.buf)), uintptr(len(p.buf)), 0, 0, 0, 0); e == 0 && n > 0 && p.buf[0] == '/' {
+	if n, _, e := linux.Syscall6(qinstSysGetcwd, uintptr(unsafe.Pointer(&p.buf)), uintptr(len(p.buf)), 0, 0, 0,
+		0); e == 0 && n > 0 && p.buf[0] == '/' {
 		p.n = int(n) - 1 // a zero ends it
 	}
 }
@@ -164,7 +167,8 @@ func qinstFindHome() {
 func qinstFindProgram() {
 	p := &qinstExePath
 	link := "/proc/self/exe\x00"
-	n, _, e := linux.Syscall6(qinstSysReadlink, qinstAtCwd, uintptr(unsafe.Pointer(unsafe.StringData(link))), uintptr(unsafe.Pointer(&p.buf)), uintptr(len(p.buf)), 0, 0)
+	n, _, e := linux.Syscall6(qinstSysReadlink, qinstAtCwd, uintptr(unsafe.Pointer(unsafe.StringData(link))),
+		uintptr(unsafe.Pointer(&p.buf)), uintptr(len(p.buf)), 0, 0)
 	if e != 0 {
 		n = 0
 	}
@@ -182,9 +186,9 @@ func qinstFindProgram() {
 	qinstSet.program = s
 }
 
-// qinstParentTraced reports whether the parent is an instrumented process: then
-// its ring has a known name, and belongs to this user: others may make files there, too. Such a child prints nothing,
-// for tests compare the output of the processes they start.
+// qinstParentTraced reports whether the parent is an instrumented process: then its ring has a
+// known name, and belongs to this user: others may make files there, too. Such a child prints
+// nothing, for tests compare the output of the processes they start.
 // Context: start.
 func qinstParentTraced() bool {
 	ppid, _, _ := linux.Syscall6(qinstSysGetppid, 0, 0, 0, 0, 0, 0)
@@ -192,7 +196,8 @@ func qinstParentTraced() bool {
 	p.n = 0
 	p.str("/dev/shm/qinst.").num(uint64(ppid))
 	p.buf[p.n] = 0
-	_, _, e := linux.Syscall6(qinstSysStat, qinstAtCwd, uintptr(unsafe.Pointer(&p.buf)), uintptr(unsafe.Pointer(&qinstStatText)), 0, 0, 0)
+	_, _, e := linux.Syscall6(qinstSysStat, qinstAtCwd, uintptr(unsafe.Pointer(&p.buf)),
+		uintptr(unsafe.Pointer(&qinstStatText)), 0, 0, 0)
 	return e == 0 && qinstStatWord(qinstStatUser) == qinstUser()
 }
 

@@ -45,7 +45,8 @@ func qinstGrowLedger(i uint32, from, to uintptr) bool {
 	}
 	qinstLedgerRing[i] = false
 	atomic.Xadd64(&qinstRingless, 1)
-	p, _, e := linux.Syscall6(qinstSysMmap, slots, qinstLedgerStride()-from, qinstProtNone, qinstPrivate|qinstFixed, ^uintptr(0), 0)
+	p, _, e := linux.Syscall6(qinstSysMmap, slots, qinstLedgerStride()-from, qinstProtNone, qinstPrivate|qinstFixed,
+		^uintptr(0), 0)
 	return e == 0 && qinstUse(p, to-from)
 }
 
@@ -55,9 +56,9 @@ func (b *qinstRecorder) usePages(points uint32) bool {
 	return qinstUse(uintptr(unsafe.Pointer(b))+qinstPage, qinstTableBytes(points))
 }
 
-// qinstLogPacket puts a packet into the ring's log, as far as there is room: should
-// the program be killed before the writer has come to it, it is there. The packet is a head, a number, and the rest.
-// The length is stored after the bytes. A reader of the ring sees whole packets.
+// qinstLogPacket puts a packet into the ring's log, as far as there is room: should the program be
+// killed before the writer has come to it, it is there. The packet is a head, a number, and the
+// rest. The length is stored after the bytes. A reader of the ring sees whole packets.
 // Context: start.
 func qinstLogPacket(head string, number uint32, body string) {
 	used := uintptr(qinstHead[qinstRingWordLog])
@@ -98,19 +99,21 @@ func qinstLogUpTo(n uintptr) bool {
 	return true
 }
 
-// qinstBoundPoints finds how many points this program may have. A selected package has two bytes for each, which the linker
-// keeps with all variables that are zero and have no pointers. Packages that are not selected have few: a fraction of
-// their text.
+// qinstBoundPoints finds how many points this program may have. A selected package has two bytes
+// for each, which the linker keeps with all variables that are zero and have no pointers. Packages
+// that are not selected have few: a fraction of their text.
 // Context: start.
 func qinstBoundPoints() {
 	m := &firstmoduledata
-	bytes := m.enoptrbss - m.noptrbss - unsafe.Sizeof(qinstNoneMemory) - unsafe.Sizeof(qinstNoLedgerMemory) // the tool's own
+	// the tool's own
+	bytes := m.enoptrbss - m.noptrbss - unsafe.Sizeof(qinstNoneMemory) - unsafe.Sizeof(qinstNoLedgerMemory)
 	points := min(bytes/2+(m.etext-m.text)/qinstPointText, qinstMaxPoints)
 	qinstMostPoints = max(uint32(qinstRound(points, qinstFirstPoints)), qinstFewPoints)
 	qinstExtent = qinstFirstPoints
 }
 
-// qinstExtend makes the elements of so many points memory, in all arrays. The caller has the lock over tables.
+// qinstExtend makes the elements of so many points memory, in all arrays. The caller has the lock
+// over tables.
 // Context: start.
 func qinstExtend(points uint32) bool {
 	from := uintptr(qinstExtent)
@@ -128,7 +131,8 @@ func qinstExtend(points uint32) bool {
 	}
 	for _, p := range qinstRecorders[:qinstNRecorders] {
 		b := (*qinstRecorder)(unsafe.Pointer(p))
-		ok = ok && b.usePages(uint32(to)) && (b.sums == 0 || qinstUse(b.sums+from<<qinstSumShift, (to-from)<<qinstSumShift))
+		ok = ok && b.usePages(uint32(to)) && (b.sums == 0 ||
+			qinstUse(b.sums+from<<qinstSumShift, (to-from)<<qinstSumShift))
 	}
 	if ok {
 		qinstExtent = uint32(to)

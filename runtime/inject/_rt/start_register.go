@@ -44,7 +44,8 @@ func qinstApplyRules(t *qinstTable) {
 // Context: start.
 //
 //go:linkname qinstRegister qinst_register
-func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer, probes uint32, at *uintptr, words string) bool {
+func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer, probes uint32, at *uintptr,
+	words string) bool {
 	t := qinstTable{text: table, probes: probes, off: uintptr(off), words: words}
 	if qinstStarted == 0 {
 		t.setOff(1)
@@ -63,7 +64,8 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 			return
 		}
 		if !qinstShareCounters(qinstNext, qinstNext+points) {
-			qinstSay("no room for counts in ", qinstSet.ring, " or in QINST=memory=; the points of some packages are not recorded")
+			qinstSay("no room for counts in ", qinstSet.ring,
+				" or in QINST=memory=; the points of some packages are not recorded")
 			return
 		}
 		t.base = qinstNext

@@ -71,7 +71,8 @@ func qinstShareMemory(bytes uint64) {
 // qinstMayUse reports whether events and counts may have so many bytes more.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMayUse(more uint64) bool {
-	used := uint64(qinstBuffers.limit.Load())*qinstBufferSize + uint64(qinstPages.limit.Load())*qinstPageSize + qinstLedgerMemory.Load()
+	used := uint64(qinstBuffers.limit.Load())*qinstBufferSize + uint64(qinstPages.limit.Load())*qinstPageSize +
+		qinstLedgerMemory.Load()
 	return used+more <= qinstSet.memory*11/16 || qinstFlight.on
 }
 
@@ -118,10 +119,12 @@ func qinstParseItem(item string) bool {
 	if qinstSettingIsRule(name) {
 		ok := qinstAddRule(name, value)
 		if _, _, fine := qinstRateParseLimit(value); !ok && fine && qinstNRules == len(qinstRules) {
-			qinstSay("QINST: found more than 64 rules about points; those that are alike may be one, with *", qinstGoesOn)
+			qinstSay("QINST: found more than 64 rules about points; those that are alike may be one, with *",
+				qinstGoesOn)
 		} else if !ok {
 			near := qinstSettingNearestLimit(value)
-			qinstSay("QINST: found ", item, ", expected ", qinstSettingLimitExpected, qinstNear(near), near, qinstGoesOn)
+			qinstSay("QINST: found ", item, ", expected ", qinstSettingLimitExpected, qinstNear(near), near,
+				qinstGoesOn)
 		}
 		return ok
 	}
@@ -130,7 +133,8 @@ func qinstParseItem(item string) bool {
 		if near := qinstSettingNearestName(name); near != "" {
 			qinstSay("QINST: unknown setting ", name, qinstNear(near), near, qinstGoesOn)
 		} else {
-			qinstSay("QINST: unknown setting ", name, ", known are ", qinstSettingNames, ", and points as in main.(*T).*=1e4/s or kind:loop=count", qinstGoesOn)
+			qinstSay("QINST: unknown setting ", name, ", known are ", qinstSettingNames,
+				", and points as in main.(*T).*=1e4/s or kind:loop=count", qinstGoesOn)
 		}
 		return false
 	}

@@ -6,14 +6,17 @@ import (
 	"unsafe"
 )
 
-// A process whose system refuses it a thread ends: package runtime knows no other way. So a limit that leaves room for the program's threads and none
-// for the tool's must be found before. The start makes as many threads as the tool will, and some more for the program, all at the same time. They do
-// nothing and have no stack of Go's, so that one that is refused harms nobody.
+// A process whose system refuses it a thread ends: package runtime knows no other way. So a limit
+// that leaves room for the program's threads and none for the tool's must be found before. The
+// start makes as many threads as the tool will, and some more for the program, all at the same
+// time. They do nothing and have no stack of Go's, so that one that is refused harms nobody.
 
 const (
-	qinstTrialMost  = 16 // threads
-	qinstTrialSpare = 3  // more than one for each processor of the scheduler that the program needs: its monitor, and those in system calls
-	qinstTrialProcs = 4  // as many processors at most: a program need not use all
+	qinstTrialMost = 16 // threads
+	// more than one for each processor of the scheduler that the program needs: its monitor, and
+	// those in system calls
+	qinstTrialSpare = 3
+	qinstTrialProcs = 4 // as many processors at most: a program need not use all
 )
 
 // qinstTrial is what threads of a trial share.

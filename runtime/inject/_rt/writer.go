@@ -72,9 +72,10 @@ func qinstWake() {
 	}
 }
 
-// qinst_fini does what qinstEnd does when the program that has loaded a library of Go's ends: nobody tells Go's runtime of
-// that. The dynamic linker calls it, as the library's DT_FINI, in a thread that need not know Go. So it is in
-// assembly, and waits with system calls of its own. The linker's symbol has to be one that is not local.
+// qinst_fini does what qinstEnd does when the program that has loaded a library of Go's ends:
+// nobody tells Go's runtime of that. The dynamic linker calls it, as the library's DT_FINI, in a
+// thread that need not know Go. So it is in assembly, and waits with system calls of its own. The
+// linker's symbol has to be one that is not local.
 //
 //go:cgo_export_static qinst_fini
 
@@ -212,7 +213,10 @@ func qinstRest(busy bool) {
 		most = min(most, qinstWindow.at+qinstHurryGap()-nanotime())
 	}
 	atomic.Store(&qinstSleeping, 1)
-	if !qinstHasWork() && (urgent && most > 0 || atomic.Load(&qinstUrgent) == 0) && atomic.Load(&qinstAsked) == qinstAnswered && atomic.Load(&qinstNextUser) == 0 && atomic.Load(&qinstFlight.asked) == qinstFlight.done && !qinstFewRecorders() && !qinstPagesLow() && atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
+	if !qinstHasWork() && (urgent && most > 0 || atomic.Load(&qinstUrgent) == 0) &&
+		atomic.Load(&qinstAsked) == qinstAnswered && atomic.Load(&qinstNextUser) == 0 &&
+		atomic.Load(&qinstFlight.asked) == qinstFlight.done && !qinstFewRecorders() && !qinstPagesLow() &&
+		atomic.Load(&qinstEnding) == 0 && atomic.Load(&qinstSync) == qinstSynced {
 		futexsleep(&qinstSleeping, 1, most)
 	}
 	atomic.Store(&qinstSleeping, 0)
@@ -225,11 +229,12 @@ func qinstHasWork() bool {
 	if r.out.Load() != 0 || atomic.Loaduintptr(&r.packets) != 0 {
 		return true
 	}
-	return (qinstPressed() || atomic.Load(&r.asked) != atomic.Load(&r.answered)) && qinstReduceWanted() && atomic.Load(&r.state) != qinstReduceWorks
+	return (qinstPressed() || atomic.Load(&r.asked) != atomic.Load(&r.answered)) && qinstReduceWanted() &&
+		atomic.Load(&r.state) != qinstReduceWorks
 }
 
-// qinstBlockSignals blocks all but those the thread itself may cause and those that are sent to every thread and
-// waited for: by doAllThreadsSyscall and glibc, and by musl.
+// qinstBlockSignals blocks all but those the thread itself may cause and those that are sent to
+// every thread and waited for: by doAllThreadsSyscall and glibc, and by musl.
 // Context: writer, sampler.
 func qinstBlockSignals() {
 	set := sigset_all
@@ -361,7 +366,8 @@ func qinstPrepare() {
 	qinstFeed()
 }
 
-// qinstStock is how many recorders are kept ready: at first few, because many programs end before they have more threads.
+// qinstStock is how many recorders are kept ready: at first few, because many programs end before
+// they have more threads.
 var qinstStock atomic.Uint32
 
 // qinstFewRecorders reports whether the writer is to make more.
@@ -432,7 +438,8 @@ func qinstRation(ns, left uint64) uint64 {
 	// A second's worth may be saved up, so that a burst after a quiet second is traced
 	// whole.
 	if s.rate != 0 {
-		s.rateCredit = min(s.rateCredit+left*qinstBufferSize+uint64(float64(ns)*float64(s.rate)/1e9), max(s.rate, qinstBufferSize))
+		s.rateCredit = min(s.rateCredit+left*qinstBufferSize+uint64(float64(ns)*float64(s.rate)/1e9),
+			max(s.rate, qinstBufferSize))
 		n = min(n, s.rateCredit/qinstBufferSize)
 		s.rateCredit -= n * qinstBufferSize
 	}
@@ -442,9 +449,10 @@ func qinstRation(ns, left uint64) uint64 {
 	return n
 }
 
-// qinstPace is by how much rarer than usual the periodic work is done, 1 to qinstSlowest. What the writer does in a tick and in a
-// window does not depend on what the program does, so that a process that uses little processor time would pay a large
-// part of that for it: a server that uses 3 % of a processor a tenth.
+// qinstPace is by how much rarer than usual the periodic work is done, 1 to qinstSlowest. What the
+// writer does in a tick and in a window does not depend on what the program does, so that a process
+// that uses little processor time would pay a large part of that for it: a server that uses 3 % of
+// a processor a tenth.
 var qinstPace = struct {
 	slow         int64
 	at           int64  // when the last tick was
@@ -453,7 +461,8 @@ var qinstPace = struct {
 	ticks        uint32 // since then
 }{slow: 1}
 
-// It goes slower by what many ticks took, because a program that rests for a moment goes on at once; and faster by one.
+// It goes slower by what many ticks took, because a program that rests for a moment goes on at
+// once; and faster by one.
 const (
 	qinstPaceTicks = 10
 	qinstPaceMost  = 0.01 // share of the process's time that the writer may take before it goes slower
@@ -465,8 +474,8 @@ const (
 // Context: writer.
 func qinstTickGap() int64 { return qinstTickNS * qinstPace.slow }
 
-// qinstWindowGap is the time between two windows of rate control, if nothing is urgent. It is bounded, since the system's records of
-// switches must find room until the next look.
+// qinstWindowGap is the time between two windows of rate control, if nothing is urgent. It is
+// bounded, since the system's records of switches must find room until the next look.
 // Context: writer.
 func qinstWindowGap() int64 { return qinstWindowNS * min(qinstPace.slow, qinstSlowest/2) }
 
@@ -497,8 +506,8 @@ func qinstSetPace() {
 	}
 }
 
-// qinstTick does the periodic work, ten times a second unless the process uses little processor time.
-// Its records are small and tell readers how far the file reaches, so that they are written
+// qinstTick does the periodic work, ten times a second unless the process uses little processor
+// time. Its records are small and tell readers how far the file reaches, so that they are written
 // even when nothing happens.
 // Context: writer.
 func qinstTick() {
@@ -557,7 +566,8 @@ func qinstRefill() {
 // Context: writer.
 func qinstWriteTail(why uint32) {
 	if qinstSet.extensions != "" && qinstReduce.run == nil {
-		qinstSay("QINST: found extensions=", qinstSet.extensions, ", and no package that imports extensions of qinst, or no events")
+		qinstSay("QINST: found extensions=", qinstSet.extensions,
+			", and no package that imports extensions of qinst, or no events")
 	}
 	if qinstFirstTables > 0 && qinstFirstFound == 0 {
 		qinstSay("-prune: the trace is of another program, whose procedures this one does not have; it had no effect")
@@ -614,14 +624,15 @@ func qinstWriteTail(why uint32) {
 	if end == 0 {
 		end = qinstNow()
 	}
-	qinstRecordEnd(end, qinstWhyText[why], qinstStatus, lost, qinstEarly+qinstEarlyHits(), qinstOverflows(), qinstUnnamed())
+	qinstRecordEnd(end, qinstWhyText[why], qinstStatus, lost, qinstEarly+qinstEarlyHits(), qinstOverflows(),
+		qinstUnnamed())
 	qinstWriteCheck()
 	qinstPush()
 }
 
-// qinstWriteOpen writes the buffers that threads are filling, as they are now.
-// Threads go on recording. All events below p were complete when p was read, and memory
-// above p is not read. Words below p may change, see goesOn: so a copy is written, of which the checksum is right.
+// qinstWriteOpen writes the buffers that threads are filling, as they are now. Threads go on
+// recording. All events below p were complete when p was read, and memory above p is not read.
+// Words below p may change, see goesOn: so a copy is written, of which the checksum is right.
 // Context: writer.
 func qinstWriteOpen() {
 	for i := uint32(1); i < qinstNRecorders; i++ {
@@ -707,8 +718,8 @@ func qinstWriteBehind(p, n uintptr) {
 	qinstQueue(p, n)
 }
 
-// qinstShort is the length of a piece from which on it is not copied. A system call takes an address and a length for
-// each piece, and that costs as much as copying this much.
+// qinstShort is the length of a piece from which on it is not copied. A system call takes an
+// address and a length for each piece, and that costs as much as copying this much.
 const qinstShort = 4096
 
 // qinstQueue does the same without a checksum.
@@ -763,7 +774,8 @@ func qinstPush() {
 		if !o.regular && qinstWaits == 0 {
 			atomic.Storeint64(&qinstWaits, nanotime())
 		}
-		done, _, errno := linux.Syscall6(qinstSysWritev, uintptr(o.fd), uintptr(unsafe.Pointer(&o.iov[i])), uintptr(o.queued-i), 0, 0, 0)
+		done, _, errno := linux.Syscall6(qinstSysWritev, uintptr(o.fd), uintptr(unsafe.Pointer(&o.iov[i])),
+			uintptr(o.queued-i), 0, 0, 0)
 		if errno == _EINTR {
 			continue
 		}
@@ -776,7 +788,8 @@ func qinstPush() {
 		// Space may come back. Until then threads find no buffers, and count.
 		if errno == qinstENOSPC && o.regular && atomic.Load(&qinstEnding) == 0 && qinstStarted != 0 {
 			atomic.Store(&o.full, 1)
-			qinstSay("cannot write the trace: ", qinstErrno(errno), "; the program goes on, and so does the trace when there is space")
+			qinstSay("cannot write the trace: ", qinstErrno(errno),
+				"; the program goes on, and so does the trace when there is space")
 			usleep(qinstTickNS / 1000)
 			continue
 		}
@@ -823,7 +836,8 @@ func qinstWriteFailed(errno uintptr) {
 	qinstSay("cannot write the trace: ", qinstErrno(errno), rest)
 }
 
-// qinstOpenAll opens what the tool writes to, and makes its memory. The writer does it, and the main goroutine waits.
+// qinstOpenAll opens what the tool writes to, and makes its memory. The writer does it, and the
+// main goroutine waits.
 // Context: writer.
 func qinstOpenAll() bool {
 	s := &qinstSet
@@ -882,7 +896,8 @@ func qinstGiveUp() {
 	qinstAwaitStage(qinstStageFailed)
 }
 
-// qinstPriceAgain lowers the prices if a reading of the clock takes less than it did at the start, which may be slow as a whole.
+// qinstPriceAgain lowers the prices if a reading of the clock takes less than it did at the start,
+// which may be slow as a whole.
 // Context: writer.
 func qinstPriceAgain() {
 	before := qinstReadsNS

@@ -15,17 +15,18 @@ import (
 // be too low. What the activations of one burst find is alike, so that readers take each burst as
 // one observation. For that, squares and products are summed up here, burst by burst.
 //
-// What is held is a unit: a procedure, whose activations may run without probes, or a loop whose body
-// stands twice, whose iterations may (writer_turns.go, where small procedures are, too).
+// What is held is a unit: a procedure, whose activations may run without probes, or a loop whose
+// body stands twice, whose iterations may (writer_turns.go, where small procedures are, too).
 //
 // A procedure with one body, or with operations on synchronization objects, which all are to be
 // seen, is held at spec.ProcCounted: all its counts stay exact.
 //
-// Operations and records that are too frequent even for what they tell are traced in bursts, too. So
-// what a hold takes is known from all parts of the run.
+// Operations and records that are too frequent even for what they tell are traced in bursts, too.
+// So what a hold takes is known from all parts of the run.
 //
-// Where threads do not show what text runs (sampler_look.go), samplers look in bursts alone while procedures are held.
-// Otherwise they would take the time of held procedures, which are on no profile stack then, for that of their callers.
+// Where threads do not show what text runs (sampler_look.go), samplers look in bursts alone while
+// procedures are held. Otherwise they would take the time of held procedures, which are on no
+// profile stack then, for that of their callers.
 
 const (
 	qinstBurstNS     = 1e6  // activations are much shorter, and a thread needs a tenth of that to wake
@@ -196,8 +197,8 @@ func qinstIsRuled(proc uint32) bool {
 	return ruled
 }
 
-// qinstProbed returns how many hits of a point were counted by probes; of a loop that is a unit, how
-// many iterations had them.
+// qinstProbed returns how many hits of a point were counted by probes; of a loop that is a unit,
+// how many iterations had them.
 // Context: writer.
 func qinstProbed(point uint32) (n uint64) {
 	if u := qinstTurningOf(point); u != nil {
@@ -209,7 +210,8 @@ func qinstProbed(point uint32) (n uint64) {
 	return n
 }
 
-// qinstPlain returns how many activations of a procedure ran without probes, if its text stands twice.
+// qinstPlain returns how many activations of a procedure ran without probes, if its text stands
+// twice.
 // Context: writer.
 func qinstPlain(proc uint32) (n uint64) {
 	qinstEachLedger(func(at uintptr) { n += *qinstLedgerSlot(at, proc) })
@@ -238,7 +240,8 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 		if o.kind != qinstPair || o.within != 0 && qinstControlOf(list[i]-o.within).listed {
 			continue // a loop's cost is in its procedure's
 		}
-		if o.hold != 0 && (c.n > 0 || c.inner > 0) && (c.unit == 0 || b.windows%qinstUnitsEach == 0) && !qinstPriceUnits(list[i], c) {
+		if o.hold != 0 && (c.n > 0 || c.inner > 0) && (c.unit == 0 || b.windows%qinstUnitsEach == 0) &&
+			!qinstPriceUnits(list[i], c) {
 			c.unit = 0
 		}
 		if !c.isUnit(o) {
@@ -275,8 +278,8 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 	if was == 0 && b.telling != 0 && qinstHeld == 0 {
 		qinstNextBurst(1)
 	}
-	// Bursts have their part of the budget. What they cost beyond probes is the writer's time. On a busy machine they last longer, and
-	// are the rarer for it.
+	// Bursts have their part of the budget. What they cost beyond probes is the writer's time. On a
+	// busy machine they last longer, and are the rarer for it.
 	costs := b.costs
 	if costs == 0 {
 		costs = b.dear / ns * qinstBurstNS
@@ -288,8 +291,8 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 }
 
 // qinstSumLoops adds up the hits of loops for their procedures. An activation that never ends has
-// no entry in a window, but its loops may cost all the more. So the procedures of such loops are put
-// on the list.
+// no entry in a window, but its loops may cost all the more. So the procedures of such loops are
+// put on the list.
 // Context: writer.
 func qinstSumLoops(list []uint32, budget float64) {
 	for _, point := range list {
@@ -312,8 +315,8 @@ func qinstSumLoops(list []uint32, budget float64) {
 	}
 }
 
-// isUnit reports whether a listed point is a procedure that may be held. One whose loops are units may
-// not run as it was written.
+// isUnit reports whether a listed point is a procedure that may be held. One whose loops are units
+// may not run as it was written.
 // Context: writer.
 func (c *qinstControl) isUnit(o *qinstRuling) bool {
 	return o.hold != 0 && o.within == 0 && c.unit != 0 && !(c.turning() && o.hold == qinstProcEntered)
@@ -395,8 +398,8 @@ var qinstHeldFirst string
 
 var qinstFirstTables, qinstFirstFound int // registered tables that were looked at; procedures found
 
-// qinstHoldFirst holds these procedures as soon as their packages are registered. What turns out to be
-// cheap is let go, as everything that is held.
+// qinstHoldFirst holds these procedures as soon as their packages are registered. What turns out to
+// be cheap is let go, as everything that is held.
 // Context: writer.
 func qinstHoldFirst() {
 	if qinstHeldFirst == "" || !qinstBudgetOn || qinstBurstSums == 0 {
@@ -416,7 +419,8 @@ func qinstHoldFirst() {
 				continue
 			}
 			qinstFirstFound++
-			if o.hold != 0 && c.held == 0 && !qinstIsRuled(point-o.within) && (o.within == 0 || qinstTurningOf(point) != nil) {
+			if o.hold != 0 && c.held == 0 && !qinstIsRuled(point-o.within) &&
+				(o.within == 0 || qinstTurningOf(point) != nil) {
 				if kind == qinstPair {
 					qinstEnlist(point)
 				}
@@ -477,14 +481,16 @@ func qinstSetUnit(unit uint32) {
 		return
 	}
 	level := qinstUsual
-	if proc := i - uintptr(o.within); qinstControlOf(unit).held != 0 && !qinstBurst.on && t.levelNow(proc, proc) == qinstProcProbed {
+	if proc := i - uintptr(o.within); qinstControlOf(unit).held != 0 && !qinstBurst.on &&
+		t.levelNow(proc, proc) == qinstProcProbed {
 		level = qinstProcEntered
 	}
 	*t.levelOf(i) = level
 }
 
 // qinstNextBurst draws the time of the next burst. Times between bursts are exponential, for a
-// rhythm of the program could be the bursts'. After one that cost more than others the time is longer, too.
+// rhythm of the program could be the bursts'. After one that cost more than others the time is
+// longer, too.
 // Context: writer.
 func qinstNextBurst(longer float64) {
 	b := &qinstBurst
@@ -549,7 +555,8 @@ func qinstFlip(on bool) {
 	qinstUnlockMemory()
 }
 
-// qinstFlipUnits lets units run with probes, or not, under the lock. Threads count what probes of them see meanwhile.
+// qinstFlipUnits lets units run with probes, or not, under the lock. Threads count what probes of
+// them see meanwhile.
 // Context: probe, writer.
 func qinstFlipUnits(on bool) {
 	qinstBurst.on = on
@@ -565,8 +572,8 @@ func qinstFlipUnits(on bool) {
 	}
 }
 
-// qinstBoundHits makes each thread count the hits of a point in a burst, or no more. It concerns counters that
-// only count: others write no more events than their quota has.
+// qinstBoundHits makes each thread count the hits of a point in a burst, or no more. It concerns
+// counters that only count: others write no more events than their quota has.
 // Context: probe, writer.
 func qinstBoundHits(point uint32, on bool) {
 	if qinstRulingOf(point).kind != qinstPair {
@@ -583,9 +590,9 @@ func qinstBoundHits(point uint32, on bool) {
 	})
 }
 
-// qinstTraceBurst lets the operations at a point be traced, or not. Readers have to know when that ends,
-// because a hold that ended after a burst would last until the next one for them. The record that begins a burst stands
-// before its first event, the one that ends it after the last.
+// qinstTraceBurst lets the operations at a point be traced, or not. Readers have to know when that
+// ends, because a hold that ended after a burst would last until the next one for them. The record
+// that begins a burst stands before its first event, the one that ends it after the last.
 // Context: writer.
 func qinstTraceBurst(point uint32, on bool) {
 	level, quota := qinstRateTrace-qinstRateLevel(qinstControlOf(point).below), qinstSet.threshold
@@ -606,8 +613,8 @@ func qinstTraceBurst(point uint32, on bool) {
 // qinstBurstReason is why a point's level changed for a burst.
 const qinstBurstReason = "burst"
 
-// qinstIsTraced reports whether a listed point is traced in bursts alone: it tells more than it costs, and
-// still is too frequent for the budget. One that a rule is about is as the rule says.
+// qinstIsTraced reports whether a listed point is traced in bursts alone: it tells more than it
+// costs, and still is too frequent for the budget. One that a rule is about is as the rule says.
 // Context: writer.
 func qinstIsTraced(point uint32, c *qinstControl) bool {
 	return c.kind == qinstOnce && c.below != 0 && !c.off && qinstRulingOf(point).rule == 0
@@ -621,9 +628,9 @@ func (b *qinstBurstState) wanted() bool { return qinstHeld != 0 || b.telling != 
 // Context: writer.
 func (b *qinstBurstState) due(now int64) bool { return b.wanted() && now >= b.next }
 
-// qinstNoteBurst takes in what was counted in a unit since the burst before ended, which is
-// what this burst found: activations that began in it may have gone on for a while. Without
-// adding, it takes note of where the next burst begins. It returns what the probes of the unit took, in ns.
+// qinstNoteBurst takes in what was counted in a unit since the burst before ended, which is what
+// this burst found: activations that began in it may have gone on for a while. Without adding, it
+// takes note of where the next burst begins. It returns what the probes of the unit took, in ns.
 // Context: writer.
 func qinstNoteBurst(unit uint32, adding bool) float64 {
 	a := qinstBurstSumOf(unit)
@@ -699,8 +706,8 @@ func qinstWriteBursts() {
 	qinstSeal()
 }
 
-// qinstEachFound calls f with each unit that ran without probes, with the number of such activations
-// or iterations, and with each point in it that bursts found.
+// qinstEachFound calls f with each unit that ran without probes, with the number of such
+// activations or iterations, and with each point in it that bursts found.
 // Context: writer.
 func qinstEachFound(f func(point uint32, plain uint64, s *qinstBurstSum)) {
 	for i := range qinstBurst.units {

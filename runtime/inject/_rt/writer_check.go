@@ -2,9 +2,9 @@ package runtime
 
 import "unsafe"
 
-// Checksums: CRC-32C of what is written, so that readers can tell damage from numbers. See package spec for what has
-// one. All of it runs in the writer, while bytes are in its processor's cache or are about to be copied from there; probes know
-// nothing of it.
+// Checksums: CRC-32C of what is written, so that readers can tell damage from numbers. See package
+// spec for what has one. All of it runs in the writer, while bytes are in its processor's cache or
+// are about to be copied from there; probes know nothing of it.
 
 // qinstCheck is the checksum of the packet that is being written, as far as it is written.
 var qinstCheck struct {
@@ -71,7 +71,8 @@ func qinstSeal() {
 	c.sums += sum
 }
 
-// qinstWriteCheck ends a segment, or what there is of it: how many packets it has, and the sum of their checksums.
+// qinstWriteCheck ends a segment, or what there is of it: how many packets it has, and the sum of
+// their checksums.
 // Context: writer.
 func qinstWriteCheck() {
 	c := &qinstCheck

@@ -6,7 +6,8 @@ import (
 	"unsafe"
 )
 
-// qinstPrepareLooks makes room for codes. Without it threads are not asked, and profile stacks show alone.
+// qinstPrepareLooks makes room for codes. Without it threads are not asked, and profile stacks show
+// alone.
 // Context: writer.
 func qinstPrepareLooks() {
 	qinstCodeTable = qinstAnonymous(qinstCodeSlots * 4)
@@ -38,7 +39,8 @@ func qinstLooksCPU() (ns uint64) {
 func qinstWriteCodes() {
 	for first := qinstCodesOut; ; first = qinstCodesOut {
 		n := uint32(0)
-		for limit := min(qinstNCodes.Load(), qinstMostCodes); first+n < limit && n < 512 && atomic.Loaduintptr(&qinstCodeAt(first+n+1).pc) != 0; {
+		for limit := min(qinstNCodes.Load(), qinstMostCodes); first+n < limit && n < 512 &&
+			atomic.Loaduintptr(&qinstCodeAt(first+n+1).pc) != 0; {
 			n++
 		}
 		if n == 0 {
@@ -57,7 +59,8 @@ func qinstWriteCodes() {
 }
 
 // qinstLineOf returns the entry of the function that a return address is in, and the line in that
-// function's own text: that of the call, where another one is inlined. A record tells the function's name.
+// function's own text: that of the call, where another one is inlined. A record tells the
+// function's name.
 // Context: writer.
 func qinstLineOf(pc uintptr) (entry uintptr, line int) {
 	f := findfunc(pc - 1)

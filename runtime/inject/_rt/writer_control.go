@@ -29,10 +29,10 @@ const (
 	// An idle program has the budget that this share of a processor would give.
 	qinstIdleShare = 0.1
 
-	// Operations on synchronization objects and the program's records show more than they cost: without
-	// them no hold is known, and a record that is not written is lost. So this part of the budget
-	// is theirs, whatever counting the hot procedures takes. A point that is hit less often than the
-	// rate is always traced, as long as all of them fit into the whole budget.
+	// Operations on synchronization objects and the program's records show more than they cost:
+	// without them no hold is known, and a record that is not written is lost. So this part of the
+	// budget is theirs, whatever counting the hot procedures takes. A point that is hit less often
+	// than the rate is always traced, as long as all of them fit into the whole budget.
 	qinstPartTelling = 0.5
 	qinstTellingRate = 12e3 // hits/s, and as many at once
 	qinstTellingFree = 2048 // events of their counters before the writer has seen them
@@ -231,7 +231,8 @@ func qinstTakePages() {
 	}
 }
 
-// qinstTakeTelling gives the points that tell more than they cost more free events, once their package is registered.
+// qinstTakeTelling gives the points that tell more than they cost more free events, once their
+// package is registered.
 // Context: writer.
 func qinstTakeTelling() {
 	const more = qinstTellingFree - qinstFree
@@ -329,8 +330,8 @@ func qinstRuled(point uint32) {
 	qinstEachCounter(point, func(c *qinstCounter) { c.quota = o.quota })
 }
 
-// qinstControlRecorder prepares a new recorder that no thread has yet. The recorder is already among
-// all recorders, so that it misses no change that the writer makes to them meanwhile.
+// qinstControlRecorder prepares a new recorder that no thread has yet. The recorder is already
+// among all recorders, so that it misses no change that the writer makes to them meanwhile.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstControlRecorder(b *qinstRecorder) {
 	if !qinstControlled {
@@ -358,7 +359,8 @@ func (c *qinstControl) price() float64 {
 // Context: writer.
 func qinstOncePrice() float64 { return 1.3 * qinstEventNS }
 
-// qinstAffords is what a point may cost in a window, in ns: one that tells more than it costs, and any other.
+// qinstAffords is what a point may cost in a window, in ns: one that tells more than it costs, and
+// any other.
 type qinstAffords struct{ telling, other float64 }
 
 // qinstAfford returns the cost that a point may have in a window.
@@ -404,8 +406,8 @@ func qinstAfford(now int64, ns float64) qinstAffords {
 	return a
 }
 
-// qinstPricesOf returns what the listed points would cost if they were traced as often as in the last window, in ns:
-// those that tell more than they cost, or the others.
+// qinstPricesOf returns what the listed points would cost if they were traced as often as in the
+// last window, in ns: those that tell more than they cost, or the others.
 // Context: writer.
 func qinstPricesOf(telling bool) []float64 {
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
@@ -510,7 +512,8 @@ func qinstDecide(point uint32, ns float64, affords *qinstAffords) bool {
 	}
 	// Sums of a timed point need memory in every thread. Beyond the bound a point is only
 	// counted.
-	if level == qinstRateTime && !c.clocked && qinstClocked >= qinstSet.mostClocked/uint32(max(int32(qinstNRecorders)-qinstSpares.Load(), 1)) {
+	if level == qinstRateTime && !c.clocked &&
+		qinstClocked >= qinstSet.mostClocked/uint32(max(int32(qinstNRecorders)-qinstSpares.Load(), 1)) {
 		level, why = qinstRateCount, "memory"
 	}
 	// A change is recorded before counters change, so that a reader knows from which time on
@@ -641,7 +644,8 @@ func qinstTimedQuota() int32 {
 func qinstTimeAll() {
 	qinstLockMaking()
 	if qinstSpill == 0 {
-		if p := qinstAddresses(uintptr(qinstMostPoints) * qinstSpillRow); p != 0 && qinstUse(p, uintptr(qinstExtent)*qinstSpillRow) {
+		if p := qinstAddresses(uintptr(qinstMostPoints) * qinstSpillRow); p != 0 &&
+			qinstUse(p, uintptr(qinstExtent)*qinstSpillRow) {
 			qinstSpill = p
 		}
 	}
@@ -671,7 +675,8 @@ const (
 // qinstSumsDue writes sums if it is time to.
 // Context: writer.
 func qinstSumsDue(now int64) {
-	if period := qinstSet.sums; period >= 0 && now-qinstSumsLast >= period || period == qinstSumsChange && qinstLevelsChanged {
+	if period := qinstSet.sums; period >= 0 && now-qinstSumsLast >= period || period == qinstSumsChange &&
+		qinstLevelsChanged {
 		qinstSumsLast, qinstLevelsChanged = now, false
 		qinstWriteSums()
 	}

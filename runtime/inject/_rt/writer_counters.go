@@ -11,7 +11,8 @@ import (
 // Context: writer.
 func qinstFoldAll() {
 	limit := qinstPages.limit.Load()
-	if limit < qinstSet.mostPages || uint32(qinstPages.used.Load())+qinstFewPages <= limit || qinstSpares.Load() <= qinstFewSpares {
+	if limit < qinstSet.mostPages || uint32(qinstPages.used.Load())+qinstFewPages <= limit ||
+		qinstSpares.Load() <= qinstFewSpares {
 		return
 	}
 	qinstLockMemory()

@@ -60,8 +60,8 @@ func qinstListen() {
 	c.fd = fd
 }
 
-// qinstHoldSocket keeps a descriptor of the socket's name, for a change of the user. In the program's table it would be the program's
-// to use for a file of its own.
+// qinstHoldSocket keeps a descriptor of the socket's name, for a change of the user. In the
+// program's table it would be the program's to use for a file of its own.
 // Context: writer.
 func qinstHoldSocket() {
 	if !qinstTableOwn {
@@ -144,7 +144,8 @@ func qinstKnows(fd uintptr) bool {
 	const socket, peer = 1, 17
 	var who struct{ pid, user, group uint32 }
 	size := uint32(unsafe.Sizeof(who))
-	_, _, e := linux.Syscall6(qinstSysGetsockopt, fd, socket, peer, uintptr(unsafe.Pointer(&who)), uintptr(unsafe.Pointer(&size)), 0)
+	_, _, e := linux.Syscall6(qinstSysGetsockopt, fd, socket, peer, uintptr(unsafe.Pointer(&who)),
+		uintptr(unsafe.Pointer(&size)), 0)
 	return e == 0 && (who.user == 0 || who.user == qinstUser())
 }
 
@@ -224,7 +225,8 @@ func qinstListPoints() {
 			if qinstControlled && qinstKindOf(base+k) == qinstCalls || qinstKind(kind) == qinstCalls {
 				level = min(level, uint8(qinstRateCount))
 			}
-			c.out.str(kind).str("\t").str(qinstLevelNames[level&3]).str("\t").str(least).num(hits).str("\t").num(traced).str("\t").num(timed).str("\t").num(uint64(rate)).str("\t").str(name).str("\n")
+			c.out.str(kind).str("\t").str(qinstLevelNames[level&3]).str("\t").str(least).num(hits).str("\t")
+			c.out.num(traced).str("\t").num(timed).str("\t").num(uint64(rate)).str("\t").str(name).str("\n")
 			return c.out.n < len(c.out.buf)/2 || qinstReply()
 		})
 	}

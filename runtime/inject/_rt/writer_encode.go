@@ -18,8 +18,8 @@ func qinstBig(v uint64, n int) {
 	}
 }
 
-// qinstRecord begins a record. Tags are below 128 and there are at most 13 fields, but for those of probes, so
-// that one byte is enough for each.
+// qinstRecord begins a record. Tags are below 128 and there are at most 13 fields, but for those of
+// probes, so that one byte is enough for each.
 // Context: writer.
 func qinstRecord(tag byte, fields byte) {
 	qinstByte(0x90 | (fields + 2))

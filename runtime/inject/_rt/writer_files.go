@@ -76,9 +76,9 @@ func qinstTemporary() bool {
 	return false
 }
 
-// qinstHighFD moves a descriptor to where nobody takes it for another. In a table of its own the writer keeps
-// the first three numbers free. Otherwise it leaves those that programs count on being free (os/exec's
-// tests look below 100).
+// qinstHighFD moves a descriptor to where nobody takes it for another. In a table of its own the
+// writer keeps the first three numbers free. Otherwise it leaves those that programs count on being
+// free (os/exec's tests look below 100).
 // Context: writer.
 func qinstHighFD(fd int32) int32 {
 	if high := qinstDuplicate(fd); high >= 0 {

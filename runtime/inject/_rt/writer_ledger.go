@@ -8,7 +8,8 @@ import (
 // qinstMapPieces maps the slots of ledgers to come. It reports false if they are not to be had.
 // Context: writer.
 func qinstMapPieces() bool {
-	for qinstRinged && qinstRing >= 0 && qinstNPieces < uint32(len(qinstPieces)) && atomic.Load(&qinstNLedgers)+qinstPieceLedgers/2 > qinstNPieces*qinstPieceLedgers {
+	for qinstRinged && qinstRing >= 0 && qinstNPieces < uint32(len(qinstPieces)) &&
+		atomic.Load(&qinstNLedgers)+qinstPieceLedgers/2 > qinstNPieces*qinstPieceLedgers {
 		from, size := qinstLedgerAt(qinstNPieces*qinstPieceLedgers), qinstPieceLedgers*qinstLedgerStride()
 		if from+size > qinstRingAt.end {
 			return true

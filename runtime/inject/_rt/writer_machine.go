@@ -2,9 +2,9 @@ package runtime
 
 import "unsafe"
 
-// What the machine did beside the program: quotas by which the process was stopped, other
-// load, and time that a host took from a virtual machine. All are totals since something began, and the system
-// has them in files.
+// What the machine did beside the program: quotas by which the process was stopped, other load, and
+// time that a host took from a virtual machine. All are totals since something began, and the
+// system has them in files.
 
 // Files of control groups are below one of these.
 const (
@@ -14,14 +14,14 @@ const (
 
 var qinstGroupPath qinstPath
 
-// qinstMachineNS is the time between two readings of what concerns the whole machine. The larger a machine is, the longer
-// it takes to read /proc/stat.
+// qinstMachineNS is the time between two readings of what concerns the whole machine. The larger a
+// machine is, the longer it takes to read /proc/stat.
 const qinstMachineNS = 10e9
 
 var qinstMachineAt int64 // of the last one, 0: there was none
 
-// qinstWriteMachine writes the totals; those of the whole machine if it is time, or if all are wanted. One that the
-// system does not show is -1.
+// qinstWriteMachine writes the totals; those of the whole machine if it is time, or if all are
+// wanted. One that the system does not show is -1.
 // Context: writer.
 func qinstWriteMachine(all bool) {
 	throttled, group, ok := qinstThrottled()
@@ -57,8 +57,8 @@ func qinstWriteSteal() {
 	}
 }
 
-// qinstPressure returns in how much time, in ns, some thread waited for a processor: one of the process's control group, or
-// else of the machine. -1: the system does not show.
+// qinstPressure returns in how much time, in ns, some thread waited for a processor: one of the
+// process's control group, or else of the machine. -1: the system does not show.
 // Context: writer.
 func qinstPressure() int64 {
 	p := &qinstGroupPath
@@ -74,8 +74,9 @@ func qinstPressure() int64 {
 	return -1
 }
 
-// qinstThrottled returns how long the process's control group, and those that it is in, were stopped because of
-// their quotas, in ns. The second result tells groups apart, because a process may be moved.
+// qinstThrottled returns how long the process's control group, and those that it is in, were
+// stopped because of their quotas, in ns. The second result tells groups apart, because a process
+// may be moved.
 // Context: writer.
 func qinstThrottled() (ns, group uint64, ok bool) {
 	p := &qinstGroupPath
@@ -99,14 +100,16 @@ func qinstThrottled() (ns, group uint64, ok bool) {
 		if n <= root {
 			return ns, group, ok
 		}
-		for n--; n > root && p.buf[n] != '/'; n-- { // a process without a namespace of groups is told paths that it does not see
+		for n--; n > root && p.buf[n] != '/'; n-- {
+			// a process without a namespace of groups is told paths that it does not see
 		}
 		p.n = n
 	}
 }
 
 // qinstFindGroup puts the path of the process's control group into qinstGroupPath, from the lines
-// "number:controllers:path" of /proc/self/cgroup. root is how much of it is the directory of all groups.
+// "number:controllers:path" of /proc/self/cgroup. root is how much of it is the directory of all
+// groups.
 // Context: writer.
 func qinstFindGroup(s []byte) (root int, found bool) {
 	p := &qinstGroupPath
@@ -154,7 +157,8 @@ func qinstFindGroup(s []byte) (root int, found bool) {
 // Context: writer.
 func qinstHasWord(list []byte, word string) bool {
 	for i := 0; i+len(word) <= len(list); i++ {
-		if string(list[i:i+len(word)]) == word && (i == 0 || list[i-1] == ',') && (i+len(word) == len(list) || list[i+len(word)] == ',') {
+		if string(list[i:i+len(word)]) == word && (i == 0 || list[i-1] == ',') &&
+			(i+len(word) == len(list) || list[i+len(word)] == ',') {
 			return true
 		}
 	}

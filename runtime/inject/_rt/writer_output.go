@@ -106,7 +106,8 @@ func qinstCreate(dir, name string) (errno uintptr) {
 	base := p.n
 	// A thousand runs in one directory under one name are enough to say so.
 	for try := uint64(1); try < 1000; try++ {
-		fd, e := qinstOutFile.create(qinstWronl|qinstCreat|qinstExcl|qinstAppending, 0o644) // a part is begun anew by cutting it
+		// a part is begun anew by cutting it
+		fd, e := qinstOutFile.create(qinstWronl|qinstCreat|qinstExcl|qinstAppending, 0o644)
 		regular := e == 0
 		if e == qinstEEXIST && try == 1 && qinstIsStream() {
 			// Without a reader a pipe would make the program wait.
@@ -127,8 +128,8 @@ func qinstCreate(dir, name string) (errno uintptr) {
 	return errno
 }
 
-// qinstIsStream reports whether the output's name is that of a device or a pipe, which are opened as they are; anything
-// else is made anew.
+// qinstIsStream reports whether the output's name is that of a device or a pipe, which are opened
+// as they are; anything else is made anew.
 // Context: writer.
 func qinstIsStream() bool {
 	const onlyPath = 0x200000

@@ -6,10 +6,11 @@ import (
 	"unsafe"
 )
 
-// The writer's descriptors. A descriptor's number is the process's: a program that closes all that it did not open,
-// or that puts a file of its own at some number, would close ours, and the trace would then be written into its file.
-// So the writer thread has a table of descriptors of its own. The program never sees one of ours, not even for a
-// moment; and the writer holds none of the program's, because a pipe that the program closes must be closed.
+// The writer's descriptors. A descriptor's number is the process's: a program that closes all that
+// it did not open, or that puts a file of its own at some number, would close ours, and the trace
+// would then be written into its file. So the writer thread has a table of descriptors of its own.
+// The program never sees one of ours, not even for a moment; and the writer holds none of the
+// program's, because a pipe that the program closes must be closed.
 //
 // Some sandboxes refuse such a table. There our numbers are high, and the writer compares the file
 // with the one that it opened before it writes.
@@ -45,8 +46,9 @@ func qinstOwnTable() {
 	closefd(fd)
 }
 
-// qinstKeepNone closes the program's descriptors in the writer's table. That of an ordinary file may stay: that it is open
-// changes nothing. Without such a table it closes the ring's, which stays mapped and locked: threads do without it.
+// qinstKeepNone closes the program's descriptors in the writer's table. That of an ordinary file
+// may stay: that it is open changes nothing. Without such a table it closes the ring's, which stays
+// mapped and locked: threads do without it.
 // Context: writer.
 func qinstKeepNone() {
 	if !qinstTableOwn {
@@ -106,8 +108,8 @@ func qinstNoteOutput() {
 	}
 }
 
-// qinstOutputLost reports whether the program has taken the output's descriptor. It is not closed then, because
-// it is the program's.
+// qinstOutputLost reports whether the program has taken the output's descriptor. It is not closed
+// then, because it is the program's.
 // Context: writer.
 func qinstOutputLost() bool {
 	if qinstTableOwn || !qinstOut.regular || qinstOut.fd < 0 {
@@ -117,8 +119,8 @@ func qinstOutputLost() bool {
 	return !ok || device != qinstOutIs[0] || number != qinstOutIs[1]
 }
 
-// qinstBorrow returns a descriptor, in the writer's table, of what the program has at a number; -1 if the system
-// does not allow it.
+// qinstBorrow returns a descriptor, in the writer's table, of what the program has at a number; -1
+// if the system does not allow it.
 // Context: start, hook, end, goroutine, writer, reducer.
 //
 //go:nosplit
@@ -135,9 +137,9 @@ func qinstBorrow(fd uintptr) int32 {
 	return int32(got)
 }
 
-// qinstTell prints a line of the writer's on the program's stderr. Where that cannot be borrowed, it is opened; but not
-// if it is an ordinary file, since the line would not follow what the program has written. The
-// writer has kept that one.
+// qinstTell prints a line of the writer's on the program's stderr. Where that cannot be borrowed,
+// it is opened; but not if it is an ordinary file, since the line would not follow what the program
+// has written. The writer has kept that one.
 // Context: start, end, goroutine, writer, reducer.
 func qinstTell(p *qinstPath) {
 	fd := qinstBorrow(2)
@@ -173,7 +175,8 @@ func qinstGiveTo(user uintptr) {
 	}
 }
 
-// qinstNextUser is the user that the process is about to become by a call of the C library's, and 1.
+// qinstNextUser is the user that the process is about to become by a call of the C library's, and
+// 1.
 var qinstNextUser uint32
 
 // qinstGive does what another user needs.

@@ -5,19 +5,20 @@ import (
 	"internal/runtime/syscall/linux"
 )
 
-// A program that runs for weeks makes more events than anybody wants to keep. Once its file has half of what it may have,
-// the writer goes on in a second one next to it, and then takes turns: the part that is begun anew is the older one. So the last
-// events are always there, in one part or the other, and readers join the two. A part begins with a segment, which
-// needs nothing of what was before.
+// A program that runs for weeks makes more events than anybody wants to keep. Once its file has
+// half of what it may have, the writer goes on in a second one next to it, and then takes turns:
+// the part that is begun anew is the older one. So the last events are always there, in one part or
+// the other, and readers join the two. A part begins with a segment, which needs nothing of what
+// was before.
 //
 // Both files stay open: by their names they could be somebody else's by then.
 
-// qinstLeastKept is the least limit of a file that is written in two parts. In a smaller one the tables, which each part repeats, are
-// too large a share; the program only counts, once it is full.
+// qinstLeastKept is the least limit of a file that is written in two parts. In a smaller one the
+// tables, which each part repeats, are too large a share; the program only counts, once it is full.
 const qinstLeastKept = 16 << 20
 
-// qinstKeepNS is how long half of the limit is to last, if qinstLeastRate suffices for that. A program that fills it faster may
-// write less after that.
+// qinstKeepNS is how long half of the limit is to last, if qinstLeastRate suffices for that. A
+// program that fills it faster may write less after that.
 const (
 	qinstKeepNS    = 2 * 3600e9
 	qinstLeastRate = 64 << 10 // bytes a second
@@ -37,7 +38,8 @@ func qinstTakesTurns() bool {
 	return qinstOut.regular && qinstSet.limit >= qinstLeastKept && !qinstFlight.on
 }
 
-// qinstLimited reports whether the limit is reached, and begins the other part instead where there is one.
+// qinstLimited reports whether the limit is reached, and begins the other part instead where there
+// is one.
 // Context: writer.
 func qinstLimited() bool {
 	o := &qinstOut
@@ -55,7 +57,8 @@ func qinstOtherPart() bool {
 	if fd < 0 {
 		var errno uintptr
 		if fd, errno = qinstNewPart(); errno != 0 {
-			qinstSay("cannot create a second part of ", qinstOutName(), ": ", qinstErrno(errno), "; the program only counts from here on")
+			qinstSay("cannot create a second part of ", qinstOutName(), ": ", qinstErrno(errno),
+				"; the program only counts from here on")
 			return false
 		}
 	} else if _, _, errno := linux.Syscall6(qinstSysTruncate, uintptr(fd), 0, 0, 0, 0, 0); errno != 0 {
@@ -107,7 +110,8 @@ func qinstNewPart() (fd int32, errno uintptr) {
 
 var qinstPartFile qinstFile
 
-// qinstNamePart makes the output's name that of the part that is written. Goroutines copy it meanwhile.
+// qinstNamePart makes the output's name that of the part that is written. Goroutines copy it
+// meanwhile.
 // Context: writer.
 func qinstNamePart() {
 	qinstLockMemory()
@@ -120,7 +124,8 @@ func qinstNamePart() {
 	qinstUnlockMemory()
 }
 
-// qinstSlower lets events take no more bytes a second than make the next part last, if the last one did not.
+// qinstSlower lets events take no more bytes a second than make the next part last, if the last one
+// did not.
 // Context: writer.
 func qinstSlower() {
 	p, s := &qinstParts, &qinstSet

@@ -49,7 +49,8 @@ func qinstNewSegment() {
 // A segment stands alone, and so must have every table that its events refer to.
 // Context: writer.
 func qinstForgetWritten() {
-	qinstOutTables, qinstOutKinds, qinstWaitStacksOut, qinstTextsOut, qinstNFramesOut, qinstPathsOut, qinstCodesOut = 0, 0, 0, 0, 0, 0, 0
+	qinstOutTables, qinstOutKinds, qinstWaitStacksOut, qinstTextsOut, qinstNFramesOut, qinstPathsOut, qinstCodesOut = 0,
+		0, 0, 0, 0, 0, 0
 	clear(qinstPCsOut[:])
 	memclrNoHeapPointers(unsafe.Pointer(qinstFramesOut), qinstStackMap*goarch.PtrSize)
 }
@@ -99,7 +100,8 @@ func qinstWriteHead() {
 	} else {
 		qinstAttrStr("clock", "cycles")
 	}
-	qinstWriteSealed(uintptr(unsafe.Pointer(unsafe.StringData(qinstPreamble))), uintptr(len(qinstPreamble)), qinstPreamblePackets, qinstPreambleSums)
+	qinstWriteSealed(uintptr(unsafe.Pointer(unsafe.StringData(qinstPreamble))), uintptr(len(qinstPreamble)),
+		qinstPreamblePackets, qinstPreambleSums)
 	// Wait reasons are numbers of this Go version, so their texts are in the file.
 	for code, text := range waitReasonStrings {
 		qinstRecordReason(uint32(code), text)
@@ -127,9 +129,9 @@ func qinstAttrInt(key string, value int64) {
 	qinstSeal()
 }
 
-// qinstWriteClock writes a reading of the clocks, which relates ticks to time. Two are
-// needed, far apart; there is one every tick because programs are killed. It tells when the next one is due, because
-// a reading that does not come is how a process that was stopped is known.
+// qinstWriteClock writes a reading of the clocks, which relates ticks to time. Two are needed, far
+// apart; there is one every tick because programs are killed. It tells when the next one is due,
+// because a reading that does not come is how a process that was stopped is known.
 // Context: writer.
 func qinstWriteClock() {
 	ticks, mono, wall := qinstClocks()
@@ -231,7 +233,8 @@ func qinstReadClock(number uintptr) uint64 {
 // qinstHadTime is how long threads had processors, and waited for one, in ns.
 type qinstHadTime struct{ run, wait uint64 }
 
-// qinstHad is the sum at the last reading of all threads, and qinstHadLast what came to it since the one before.
+// qinstHad is the sum at the last reading of all threads, and qinstHadLast what came to it since
+// the one before.
 var qinstHad, qinstHadLast qinstHadTime
 
 // qinstWriteThreads writes the operating system's account of each thread.
@@ -254,11 +257,12 @@ func qinstWriteThreads() {
 		}
 	}
 	qinstWriteThread(qinstIdle, uint32(getg().m.procid))
-	qinstHadLast = qinstHadTime{qinstHad.run - min(before.run, qinstHad.run), qinstHad.wait - min(before.wait, qinstHad.wait)}
+	qinstHadLast = qinstHadTime{qinstHad.run - min(before.run, qinstHad.run),
+		qinstHad.wait - min(before.wait, qinstHad.wait)}
 }
 
-// qinstWriteThread writes the operating system's account of one thread, and returns its processor time. A thread that has
-// ended has no file there, and so no record.
+// qinstWriteThread writes the operating system's account of one thread, and returns its processor
+// time. A thread that has ended has no file there, and so no record.
 // Context: writer.
 func qinstWriteThread(num, tid uint32) (run uint64, told bool) {
 	p := &qinstScratchPath
@@ -280,7 +284,8 @@ func qinstWriteThread(num, tid uint32) (run uint64, told bool) {
 	return run, told
 }
 
-// qinstEnded is the processor time of threads that have ended, as far as no record of theirs has it, in ns.
+// qinstEnded is the processor time of threads that have ended, as far as no record of theirs has
+// it, in ns.
 var qinstEnded atomic.Uint64
 
 // qinstUsage is struct rusage: two timevals, the largest resident set in KiB,
@@ -304,7 +309,8 @@ func (u *qinstUsage) system() uint64 { return uint64(u[2])*1e9 + uint64(u[3])*1e
 // Context: writer.
 func (u *qinstUsage) faults() uint64 { return uint64(u[9]) }
 
-// qinstFaultsBefore are those before the trace: of the program's start, from a file that was not in memory.
+// qinstFaultsBefore are those before the trace: of the program's start, from a file that was not in
+// memory.
 var qinstFaultsBefore uint64
 
 // qinstProcessCPU is the processor time of the process in ns.
@@ -327,14 +333,16 @@ func qinstWriteUsage() {
 		calls += b.calls
 		called += b.called
 	}
-	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10, qinstCollectorTime(), qinstLooksCPU(), qinstEnded.Load(), u.faults()-qinstFaultsBefore, calls, called)
+	qinstRecordProcess(qinstNow(), u.user(), u.system(), uint64(u[4])<<10, qinstCollectorTime(), qinstLooksCPU(),
+		qinstEnded.Load(), u.faults()-qinstFaultsBefore, calls, called)
 }
 
 // qinstWriteMetrics writes the runtime's metrics of its heap. Those of goroutines follow
 // from the events.
 // Context: writer.
 func qinstWriteMetrics() {
-	qinstRecordMetrics(qinstNow(), gcController.heapLive.Load(), gcController.gcPercentHeapGoal.Load(), uint64(work.cycles.Load()))
+	qinstRecordMetrics(qinstNow(), gcController.heapLive.Load(), gcController.gcPercentHeapGoal.Load(),
+		uint64(work.cycles.Load()))
 }
 
 // qinstWriteMemory writes the tool's own use of memory, and how much found no room.
@@ -347,9 +355,11 @@ func qinstWriteMemory() {
 	for i := range qinstNRecorders {
 		pageless += (*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])).pageless
 	}
-	events, counts := uint64(qinstBuffers.limit.Load())*qinstBufferSize+qinstSwitches.bytes(), uint64(qinstPages.limit.Load())*qinstPageSize+qinstLedgerMemory.Load()
+	events, counts := uint64(qinstBuffers.limit.Load())*qinstBufferSize+qinstSwitches.bytes(),
+		uint64(qinstPages.limit.Load())*qinstPageSize+qinstLedgerMemory.Load()
 	stacks := uint64(max(qinstStackBytes.Load(), 0))
-	qinstRecordMemory(qinstNow(), s.memory, events, counts, stacks, qinstHead[qinstRingWordLog], pageless, atomic.Load64(&qinstStackless), qinstUnlisted,
+	qinstRecordMemory(qinstNow(), s.memory, events, counts, stacks, qinstHead[qinstRingWordLog], pageless,
+		atomic.Load64(&qinstStackless), qinstUnlisted,
 		atomic.Load64(&qinstUnowned), atomic.Load64(&qinstRingless))
 }
 
@@ -585,7 +595,8 @@ func qinstWritePrices() {
 	}
 	for k := range all {
 		if t := &all[k]; t.n > 0 {
-			qinstRecordPrice([qinstPriceKinds]string{"call", "operation", "scheduling", "other", "extra"}[k], t.n, t.sum, float64(t.squares))
+			qinstRecordPrice([qinstPriceKinds]string{"call", "operation", "scheduling", "other", "extra"}[k], t.n,
+				t.sum, float64(t.squares))
 		}
 	}
 }

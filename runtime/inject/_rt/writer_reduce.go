@@ -10,7 +10,8 @@ import (
 // Context: writer.
 func qinstReduceWake() {
 	r := &qinstReduce
-	if atomic.Load(&qinstEnding) == 0 && atomic.Load(&r.state) == qinstReduceParked && atomic.Cas(&r.state, qinstReduceParked, qinstReduceWorks) {
+	if atomic.Load(&qinstEnding) == 0 && atomic.Load(&r.state) == qinstReduceParked &&
+		atomic.Cas(&r.state, qinstReduceParked, qinstReduceWorks) {
 		var list gList
 		list.push(r.gp.ptr())
 		injectglist(&list)
@@ -29,7 +30,8 @@ func qinstDeath() {
 	if r.waited == 0 || beat != r.waitsAt {
 		r.waited, r.waitsAt = now, beat
 	}
-	if atomic.Load(&r.answered) == atomic.Load(&r.asked) || atomic.Load(&r.state) == qinstReduceLeft || now-r.waited > qinstReducePatience {
+	if atomic.Load(&r.answered) == atomic.Load(&r.asked) || atomic.Load(&r.state) == qinstReduceLeft ||
+		now-r.waited > qinstReducePatience {
 		atomic.Store(&qinstEnding, qinstWhySignal+1)
 	}
 }

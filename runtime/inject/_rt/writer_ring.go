@@ -35,7 +35,8 @@ func qinstMap() bool {
 	qinstLog.base, qinstLog.size, qinstLog.step = p+at.log, at.recorders-at.log, 1<<16
 	qinstDirectory, qinstRecordedAt = p+at.directory, p+at.recorders
 	qinstTotals = qinstPointArray(16)
-	if qinstTotals == 0 || !qinstTexts.reserve(qinstMaxTexts*qinstMaxText, 1<<16) || !qinstMapWaitStacks() || !qinstMapStacks() {
+	if qinstTotals == 0 || !qinstTexts.reserve(qinstMaxTexts*qinstMaxText, 1<<16) || !qinstMapWaitStacks() ||
+		!qinstMapStacks() {
 		return false
 	}
 	qinstDescribeRing(p)
@@ -59,10 +60,13 @@ func qinstDescribeRing(head uintptr) {
 	h[qinstRingWordChunkBase], h[qinstRingWordChunkAt] = uint64(qinstBuffers.base), uint64(at.buffers)
 	h[qinstRingWordChunkSize], h[qinstRingWordChunkHead] = qinstBufferSize, qinstHeadSize
 	h[qinstRingWordBlockAt], h[qinstRingWordBlockSize] = uint64(at.recorders), qinstPage
-	h[qinstRingWordDirectoryAt], h[qinstRingWordPageAt], h[qinstRingWordPageSize] = uint64(at.directory), uint64(at.pages), qinstPageSize
+	h[qinstRingWordDirectoryAt], h[qinstRingWordPageAt], h[qinstRingWordPageSize] = uint64(at.directory),
+		uint64(at.pages), qinstPageSize
 	h[qinstRingWordBlockP], h[qinstRingWordBlockChunk] = uint64(unsafe.Offsetof(b.p)), uint64(unsafe.Offsetof(b.buffer))
-	h[qinstRingWordBlockLost], h[qinstRingWordBlockDeep] = uint64(unsafe.Offsetof(b.lost)), uint64(unsafe.Offsetof(b.overflow))
-	h[qinstRingWordChunkBytes], h[qinstRingWordChunkNum] = uint64(unsafe.Offsetof(c.bytes)), uint64(unsafe.Offsetof(c.num))
+	h[qinstRingWordBlockLost], h[qinstRingWordBlockDeep] = uint64(unsafe.Offsetof(b.lost)),
+		uint64(unsafe.Offsetof(b.overflow))
+	h[qinstRingWordChunkBytes], h[qinstRingWordChunkNum] = uint64(unsafe.Offsetof(c.bytes)),
+		uint64(unsafe.Offsetof(c.num))
 	h[qinstRingWordChunkTID], h[qinstRingWordChunkSeq] = uint64(unsafe.Offsetof(c.tid)), uint64(unsafe.Offsetof(c.seq))
 	h[qinstRingWordChunkTicks], h[qinstRingWordChunkG] = uint64(unsafe.Offsetof(c.ticks)), uint64(unsafe.Offsetof(c.g))
 	h[qinstRingWordChunkProc] = uint64(unsafe.Offsetof(c.proc))
@@ -72,8 +76,8 @@ func qinstDescribeRing(head uintptr) {
 	atomic.Store64(&h[qinstRingWordMagic], qinstRingMagic)
 }
 
-// qinstMapAt maps a part of the ring, or reserves addresses in its place where there is none. They cannot
-// be touched yet, see qinstUseRing.
+// qinstMapAt maps a part of the ring, or reserves addresses in its place where there is none. They
+// cannot be touched yet, see qinstUseRing.
 // Context: writer.
 func qinstMapAt(off, size uintptr) uintptr {
 	if qinstRing < 0 {
@@ -114,8 +118,8 @@ func qinstOpenRing() {
 	qinstSay("no ring in ", qinstSet.ring, ": should the program be killed, the end of the trace is lost")
 }
 
-// qinstFits locks the ring and makes the pages that a small program needs, because having no ring is
-// better than having one that is full at once.
+// qinstFits locks the ring and makes the pages that a small program needs, because having no ring
+// is better than having one that is full at once.
 // Context: writer.
 func qinstFits() bool {
 	const exclusive, atOnce = 2, 4
@@ -168,8 +172,8 @@ func qinstUnlinkRing() bool {
 	return e == 0 || e == noEntry
 }
 
-// qinstEmptyRing frees the memory of a ring whose name this process may not remove: C code has changed its user. Threads
-// that still run find zeros.
+// qinstEmptyRing frees the memory of a ring whose name this process may not remove: C code has
+// changed its user. Threads that still run find zeros.
 // Context: writer.
 func qinstEmptyRing() {
 	const punch, keepSize = 2, 1
@@ -178,13 +182,14 @@ func qinstEmptyRing() {
 	}
 }
 
-// qinstBoundMemory makes the tool's memory smaller where the program's addresses are limited (RLIMIT_AS). An eighth of what is
-// left is for the tool.
+// qinstBoundMemory makes the tool's memory smaller where the program's addresses are limited
+// (RLIMIT_AS). An eighth of what is left is for the tool.
 // Context: writer.
 func qinstBoundMemory() {
 	const addresses = 9
 	var limit [2]uint64
-	if _, _, e := linux.Syscall6(qinstSysPrlimit, 0, addresses, 0, uintptr(unsafe.Pointer(&limit)), 0, 0); e != 0 || limit[0] == ^uint64(0) {
+	if _, _, e := linux.Syscall6(qinstSysPrlimit, 0, addresses, 0, uintptr(unsafe.Pointer(&limit)), 0, 0); e != 0 ||
+		limit[0] == ^uint64(0) {
 		return
 	}
 	used, _, _ := qinstNumber(qinstReadFile("/proc/self/statm\x00"))

@@ -35,11 +35,13 @@ func (r *qinstRule) explain(to *qinstPath) {
 		return
 	}
 	if r.small {
-		to.str(r.pattern()).str(" is small, and only counted; built with -factors=").str(r.pattern()).str(" it has its probes")
+		to.str(r.pattern()).str(" is small, and only counted; built with -factors=")
+		to.str(r.pattern()).str(" it has its probes")
 		return
 	}
 	if r.called {
-		to.str(r.pattern()).str(" has no probe of its own here, its calls are only counted; built with -factors=").str(r.pattern()).str(" a procedure of the program has; a delay is of a proc, loop, sync or hold")
+		to.str(r.pattern()).str(" has no probe of its own here, its calls are only counted; built with -factors=")
+		to.str(r.pattern()).str(" a procedure of the program has; a delay is of a proc, loop, sync or hold")
 		return
 	}
 	to.str("no point is ").str(r.pattern())
@@ -57,7 +59,9 @@ func qinstNearestPoint(r *qinstRule) (nearest string) {
 	best, table, index := 0, 0, uint32(0)
 	for i := range qinstNTables {
 		qinstNames(qinstTables[i].text, qinstWriters, func(k uint32, kind, name, _ string) bool {
-			if n := qinstAlike(r.pattern(), name); n > best && (r.kind() == "" || r.kind() == kind || r.kind() == "hold" && kind == "sync" || r.kind() == "barrier" && (kind == "sync" || kind == "proc")) {
+			if n := qinstAlike(r.pattern(), name); n > best &&
+				(r.kind() == "" || r.kind() == kind || r.kind() == "hold" && kind == "sync" || r.kind() == "barrier" &&
+					(kind == "sync" || kind == "proc")) {
 				best, table, index = n, i, k
 			}
 			return true
@@ -66,7 +70,8 @@ func qinstNearestPoint(r *qinstRule) (nearest string) {
 	if best == 0 {
 		return ""
 	}
-	at, size := uintptr(0), 0 // a pointer that a closure stores would be a write barrier, which the writer must not have
+	// a pointer that a closure stores would be a write barrier, which the writer must not have
+	at, size := uintptr(0), 0
 	qinstNames(qinstTables[table].text, qinstWriters, func(k uint32, _, name, _ string) bool {
 		if k == index {
 			at, size = uintptr(unsafe.Pointer(unsafe.StringData(name))), len(name)

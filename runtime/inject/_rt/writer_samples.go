@@ -47,7 +47,8 @@ func qinstSamplersCPU() (ns uint64) {
 func qinstWritePaths() {
 	for first := qinstPathsOut; ; first = qinstPathsOut {
 		n := uint32(0)
-		for limit := min(qinstNPaths.Load(), qinstMostPaths); first+n < limit && n < 512 && qinstPathWord(first+n) != 0; {
+		for limit := min(qinstNPaths.Load(), qinstMostPaths); first+n < limit && n < 512 &&
+			qinstPathWord(first+n) != 0; {
 			n++
 		}
 		if n == 0 {

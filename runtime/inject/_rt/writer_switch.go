@@ -7,15 +7,17 @@ import (
 )
 
 // A goroutine that runs may have no processor: the system gave it to somebody else, or its thread
-// waits for a page or in a call that the runtime did not see. Only the system knows. It writes a record whenever a
-// thread gets a processor or loses it (context_switch of perf_event_open), and the writer makes events of them.
+// waits for a page or in a call that the runtime did not see. Only the system knows. It writes a
+// record whenever a thread gets a processor or loses it (context_switch of perf_event_open), and
+// the writer makes events of them.
 //
-// There is one ring for each processor, and one event for each thread and processor. Threads that start later
-// inherit theirs, so that the number of descriptors does not grow with them. All threads share a processor's ring,
-// because a ring for each thread would need more locked memory than users may have.
+// There is one ring for each processor, and one event for each thread and processor. Threads that
+// start later inherit theirs, so that the number of descriptors does not grow with them. All
+// threads share a processor's ring, because a ring for each thread would need more locked memory
+// than users may have.
 //
-// The writer opens them and not the program's first thread: the first event of a machine makes the system wait for
-// all its processors, some milliseconds on a large one.
+// The writer opens them and not the program's first thread: the first event of a machine makes the
+// system wait for all its processors, some milliseconds on a large one.
 
 const (
 	qinstMostRings    = 512     // processors
@@ -26,12 +28,13 @@ const (
 	qinstSwitchNS     = 20e6    // between two looks into the rings
 	qinstSwitchLate   = 50e3    // ns: later records may not be complete yet
 	qinstSwitchCostNS = 800     // of a thread that loses a processor and gets one, with the writer's part
-	qinstPartSwitches = 0.01    // of the processor time, on average over a run: beyond that the system is asked now and then
-	qinstPartTaken    = 0.03    // likewise, while other programs take processors
-	qinstTakenShare   = 0.1     // from this much of what threads run they wait because of such programs
-	qinstSwitchTrial  = 1e9     // ns before that is decided
-	qinstSwitchWindow = 100e6   // ns in which it is asked then
-	qinstSlopeNS      = 50e6    // over which the speed of ticks is measured
+	// of the processor time, on average over a run: beyond that the system is asked now and then
+	qinstPartSwitches = 0.01
+	qinstPartTaken    = 0.03  // likewise, while other programs take processors
+	qinstTakenShare   = 0.1   // from this much of what threads run they wait because of such programs
+	qinstSwitchTrial  = 1e9   // ns before that is decided
+	qinstSwitchWindow = 100e6 // ns in which it is asked then
+	qinstSlopeNS      = 50e6  // over which the speed of ticks is measured
 	qinstTIDSlots     = 1 << 12
 
 	qinstNoThread      = 3 // errors of the system
@@ -101,8 +104,8 @@ type qinstPerfAttr struct {
 	_                      [3]uint64
 }
 
-// qinstStartSwitches opens an event for each thread that there is, on each processor it may use. Threads that start
-// meanwhile are found by a further look.
+// qinstStartSwitches opens an event for each thread that there is, on each processor it may use.
+// Threads that start meanwhile are found by a further look.
 // Context: writer.
 func qinstStartSwitches() {
 	s := &qinstSwitches
@@ -140,7 +143,8 @@ func (s *qinstSwitching) start() (errno uintptr) {
 	return s.errno
 }
 
-// qinstSwitchThreads opens the events of all threads that have none, and reports whether it found any.
+// qinstSwitchThreads opens the events of all threads that have none, and reports whether it found
+// any.
 // Context: writer.
 func qinstSwitchThreads() (found bool) {
 	p := &qinstScratchPath
@@ -161,7 +165,8 @@ const qinstDirectoryFlag = 0x10000 // O_DIRECTORY
 // Context: writer.
 func qinstEachNumber(fd int32, f func(n uint32)) {
 	for {
-		n, _, e := linux.Syscall6(qinstSysGetdents, uintptr(fd), uintptr(unsafe.Pointer(&qinstDirectoryText)), unsafe.Sizeof(qinstDirectoryText), 0, 0, 0)
+		n, _, e := linux.Syscall6(qinstSysGetdents, uintptr(fd), uintptr(unsafe.Pointer(&qinstDirectoryText)),
+			unsafe.Sizeof(qinstDirectoryText), 0, 0, 0)
 		if e != 0 || n == 0 || n > unsafe.Sizeof(qinstDirectoryText) {
 			break
 		}
@@ -199,7 +204,8 @@ func qinstSwitchThread(tid uint32) bool {
 			return false
 		}
 	}
-	// Without records a thread would look as if it never lost its processor. So all have them, or none.
+	// Without records a thread would look as if it never lost its processor. So all have them, or
+	// none.
 	if s.nKnown == len(s.known) || s.n > 0 && s.opened+s.n > qinstMostOpened {
 		s.errno = qinstNoDescriptors
 		return false
@@ -311,8 +317,9 @@ func (s *qinstSwitching) write() {
 	qinstRecordSource("switches", until, why, s.lost, s.from)
 }
 
-// ration lets the system be asked for a part of the time if records cost more than they may. While other programs take processors they may cost more:
-// then nobody else can tell when the program ran.
+// ration lets the system be asked for a part of the time if records cost more than they may. While
+// other programs take processors they may cost more: then nobody else can tell when the program
+// ran.
 // Context: writer.
 func (s *qinstSwitching) ration(now int64) {
 	if qinstSet.budget == 0 || now-s.began < qinstSwitchTrial || now-s.turned < qinstSwitchWindow {
@@ -371,8 +378,8 @@ func qinstMapRing(fd int32, size uint64) uintptr {
 	return qinstMmap(uintptr(size+qinstPage), qinstProt, qinstShared, uintptr(fd), 0)
 }
 
-// qinstOpenSwitch opens the event that tells of a thread's switches on one processor. Threads that it starts inherit
-// the event, child processes and other programs do not.
+// qinstOpenSwitch opens the event that tells of a thread's switches on one processor. Threads that
+// it starts inherit the event, child processes and other programs do not.
 // Context: writer.
 func qinstOpenSwitch(tid, cpu uint32) (fd int32, errno uintptr) {
 	const (
@@ -384,10 +391,13 @@ func qinstOpenSwitch(tid, cpu uint32) (fd int32, errno uintptr) {
 		closeOnExec                            = 8
 		monotonic                              = 1
 	)
-	a := qinstPerfAttr{typ: software, config: dummy, sampleType: sampleTID | sampleTime | sampleCPU, clockid: monotonic, wakeup: 1 << 30,
-		flags: inherit | noKernel | noHypervisor | watermark | sampleIDs | clockID | switchs | inheritThread | removeOnExec}
+	a := qinstPerfAttr{typ: software, config: dummy, sampleType: sampleTID | sampleTime | sampleCPU, clockid: monotonic,
+		wakeup: 1 << 30,
+		flags: inherit | noKernel | noHypervisor | watermark | sampleIDs | clockID | switchs | inheritThread |
+			removeOnExec}
 	a.size = uint32(unsafe.Sizeof(a))
-	r, _, e := linux.Syscall6(qinstSysPerf, uintptr(unsafe.Pointer(&a)), uintptr(tid), uintptr(cpu), ^uintptr(0), closeOnExec, 0)
+	r, _, e := linux.Syscall6(qinstSysPerf, uintptr(unsafe.Pointer(&a)), uintptr(tid), uintptr(cpu), ^uintptr(0),
+		closeOnExec, 0)
 	if e != 0 {
 		return -1, e
 	}
@@ -434,8 +444,8 @@ func (r *qinstSwitchRing) time() (ns uint64) {
 			if uint32(r.word(r.tail+8)>>32) != r.lastTID || uint16(head>>32) != r.lastMisc {
 				return r.word(r.tail + 16)
 			}
-			// A thread has an event of its own and an inherited one. Both write, in turn. Without that nobody
-			// loses this processor twice, or gets it twice.
+			// A thread has an event of its own and an inherited one. Both write, in turn. Without
+			// that nobody loses this processor twice, or gets it twice.
 		case qinstPerfLost:
 			return r.word(r.tail + 32)
 		}
@@ -520,8 +530,8 @@ func qinstNoteSwitch(r *qinstSwitchRing, ticks uint64) {
 	}
 }
 
-// qinstOwns notes which thread has a recorder, so that the records of threads that have ended can still be told from
-// others: several may live between two looks.
+// qinstOwns notes which thread has a recorder, so that the records of threads that have ended can
+// still be told from others: several may live between two looks.
 // Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit

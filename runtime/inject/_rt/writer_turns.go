@@ -2,13 +2,14 @@ package runtime
 
 import "unsafe"
 
-// Loops of procedures that may last. An activation keeps the text that it began with, so that a level
-// of its procedure never reaches one that does not return. The body of such a loop stands twice, and each
-// iteration chooses by the loop's level. What the loop calls is then known by its ratio to the iterations
-// with probes, as it is by activations for procedures (writer_burst.go).
+// Loops of procedures that may last. An activation keeps the text that it began with, so that a
+// level of its procedure never reaches one that does not return. The body of such a loop stands
+// twice, and each iteration chooses by the loop's level. What the loop calls is then known by its
+// ratio to the iterations with probes, as it is by activations for procedures (writer_burst.go).
 //
-// Small procedures whose text stands twice are such units, too, for they have no probe that would tell
-// how often they are called. Their slot in a ledger has all activations, the word those with probes.
+// Small procedures whose text stands twice are such units, too, for they have no probe that would
+// tell how often they are called. Their slot in a ledger has all activations, the word those with
+// probes.
 //
 // A point belongs to one unit only, because its hits in bursts are compared with that unit's. So a
 // procedure is held, or its loops; and of loops within each other one. Which it is, the first time
@@ -44,7 +45,8 @@ func qinstTurn(i uint32) *qinstTurning {
 	return (*qinstTurning)(unsafe.Pointer(qinstTurns + uintptr(i)*unsafe.Sizeof(qinstTurning{})))
 }
 
-// qinstTakeTurns finds the loops and small procedures of packages that were registered since it last looked.
+// qinstTakeTurns finds the loops and small procedures of packages that were registered since it
+// last looked.
 // Context: writer.
 func qinstTakeTurns() {
 	for ; qinstTurnTables < qinstNTables; qinstTurnTables++ {
@@ -154,7 +156,8 @@ func qinstPriceTurns(ns float64) (least float64) {
 	return least
 }
 
-// mayTurn reports whether a loop may be held, or is. often reports whether its iterations are short.
+// mayTurn reports whether a loop may be held, or is. often reports whether its iterations are
+// short.
 // Context: writer.
 func (u *qinstTurning) mayTurn(c *qinstControl, often bool, ns float64) bool {
 	if c.held != 0 {
@@ -171,7 +174,10 @@ func (u *qinstTurning) mayTurn(c *qinstControl, often bool, ns float64) bool {
 		return false // its activations are short
 	}
 	t := qinstTableOf(proc)
-	taken := qinstInUnit(u.point, func(c *qinstControl, o *qinstRuling) bool { return c.plain && (o.within != 0 || qinstPlain(proc) != 0) })
+	taken := qinstInUnit(u.point, func(c *qinstControl, o *qinstRuling) bool {
+		return c.plain &&
+			(o.within != 0 || qinstPlain(proc) != 0)
+	})
 	return !taken && !qinstIsRuled(proc) && t.levelNow(uintptr(proc-t.base), uintptr(proc-t.base)) == qinstProcProbed
 }
 
@@ -194,10 +200,12 @@ func (u *qinstTurning) price(c *qinstControl, with uint64) {
 	if qinstIsSmall(u.point) {
 		steps, rest = calls+2*with, 1
 	}
-	c.unit, c.rest = float32((float64(loops)+float64(steps)/qinstInLineParts)/float64(with)), float32(rest/qinstInLineParts)
+	c.unit, c.rest = float32((float64(loops)+float64(steps)/qinstInLineParts)/float64(with)),
+		float32(rest/qinstInLineParts)
 }
 
-// qinstInTurn reports whether a point is in a loop that is a unit, or is priced as one in this window.
+// qinstInTurn reports whether a point is in a loop that is a unit, or is priced as one in this
+// window.
 // Context: writer.
 func qinstInTurn(point uint32) bool {
 	return qinstInUnit(point, func(c *qinstControl, o *qinstRuling) bool {
@@ -205,9 +213,9 @@ func qinstInTurn(point uint32) bool {
 	})
 }
 
-// qinstKeepTurns makes a loop that is held for the first time the only unit around it: its procedure is
-// none after this, nor are the loops that it stands in. The procedure may have been held since no activation
-// of it began.
+// qinstKeepTurns makes a loop that is held for the first time the only unit around it: its
+// procedure is none after this, nor are the loops that it stands in. The procedure may have been
+// held since no activation of it began.
 // Context: writer.
 func qinstKeepTurns(loop uint32) {
 	qinstInUnit(loop, func(c *qinstControl, o *qinstRuling) bool {
