@@ -12,8 +12,8 @@ import (
 	"qinst.dev/runtime/e2e"
 )
 
-// runHolds runs program holds at the default budget. It returns the trace, what is known of its
-// lock, and what the program says.
+// runHolds runs program holds at the default budget. It returns the trace, its lock, and the
+// program's own figures.
 func runHolds(t *testing.T, program string, args ...string) (*trace.Trace, *profile.Object, map[string]int64) {
 	t.Helper()
 	tr, out := e2e.Traced(t, exec.Command(program, args...), "QINST=budget=5%")
@@ -111,7 +111,9 @@ func TestHolds(t *testing.T) {
 			if i := o.HoldInterval; i != nil && (i[0] > o.Hold || i[1] < o.Hold) {
 				t.Errorf("held for %d, interval %v", o.Hold, *i)
 			}
-			if o.Mark() == "~" { // beside other load a hold may be so much longer than others that there is no interval
+			if o.Mark() == "~" {
+				// under other load one hold may be far longer than the rest, and then there is no
+				// interval
 				took = append(took, float64(o.Hold)/float64(said["hold"]))
 			}
 			if len(took) == 5 {

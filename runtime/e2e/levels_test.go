@@ -90,7 +90,7 @@ func TestLevels(t *testing.T) {
 type levelsRun struct {
 	*trace.Trace
 	records int     // of sums
-	slower  float64 // by what the program took longer than it should: then more may change
+	slower  float64 // how much longer the program took than it should: then more may change
 }
 
 // levelsTakes is how many ms the program should take.
@@ -105,8 +105,7 @@ func (l *levelsRun) point(name string) *trace.Point {
 	panic("no " + name)
 }
 
-// conserves compares the counts of the program, of the cells, of the events and of
-// what the sums tell.
+// conserves compares the counts of the program, of the cells, of the events and of the sums.
 func (l *levelsRun) conserves(t *testing.T, out string) {
 	t.Helper()
 	for line := range strings.Lines(out) {

@@ -49,11 +49,11 @@ var liveTruth = []struct {
 		map[string]float64{"main.heavy": (1.5 + 4.5) / 7.5, "main.light": 1.5 / 7.5}},
 }
 
-// What holds on any machine, however loaded, is tested on every run: the trace is
-// valid and whole, counts are exact, the profile's sums are the run time. The
-// shares are those of the formula only if the operating system gave the program
-// two processors, which the trace itself tells: only such runs are judged, and one of them
-// must be right. What slows one processor down, beneath the operating system, no trace tells.
+// TestLiveTruth checks on every run what holds on any machine, however loaded: the trace is valid
+// and whole, counts are exact, the profile's sums are the run time. The shares are those of the
+// formula only if the program had two processors. The trace says whether it had them: only such
+// runs are judged, and one of them must be right. A processor that is slowed down beneath the
+// operating system leaves no sign in a trace.
 func TestLiveTruth(t *testing.T) {
 	for _, c := range liveTruth {
 		t.Run(c.program, func(t *testing.T) {
@@ -81,8 +81,8 @@ func TestLiveTruth(t *testing.T) {
 	}
 }
 
-// disturbed reports whether others took so much of the processors that the shares of a formula need
-// not hold. What a host took looks like work.
+// disturbed reports whether other programs took enough of the processors that the shares of a
+// formula need not hold. Time that a host took looks like work.
 func disturbed(tr *trace.Trace, p *profile.Profile) bool {
 	return p.OffCPU+p.Off.Waited() > p.Busy/50 || tr.Steal > p.Busy/50
 }
@@ -547,8 +547,7 @@ func kill(t *testing.T, exe string, delay time.Duration) error {
 	return nil
 }
 
-// TestLocks compares the names and uses of synchronization objects with what the
-// program says they are.
+// TestLocks compares the names and uses of synchronization objects with those the program prints.
 func TestLocks(t *testing.T) {
 	t.Parallel()
 	p, lines := runCounting(t, "locks")
@@ -598,9 +597,9 @@ func TestLocks(t *testing.T) {
 	}
 }
 
-// A program that ends while others go on: no event tells of a goroutine whose start was not
-// recorded any more. What a thread wrote that the system stopped within a probe, while the
-// last of the file was written, is missing there and said to be.
+// A program ends while goroutines run. No event names a goroutine whose start was no longer
+// recorded. If the system stopped a thread within a probe while the last of the file was written,
+// its events are missing there, and the file says so.
 func TestEndsAmidst(t *testing.T) {
 	t.Parallel()
 	exe := e2e.Build(t, "programs", "hops")

@@ -151,7 +151,7 @@ func TestReducedEnds(t *testing.T) {
 			}
 			losses, err := r.Events(func([]trace.Event) error { return nil })
 			losses.StrayExits = 0               // of entries that are dropped
-			losses.Events, losses.States = 0, 0 // the ring may be full of what extensions have not seen
+			losses.Events, losses.States = 0, 0 // the ring may be full of events that extensions have not seen
 			if err != nil || losses.Any() {
 				t.Errorf("%v, %+v", err, losses)
 			}
@@ -175,8 +175,8 @@ func (r *reducedRun) point(name string) *trace.Point {
 	return &trace.Point{}
 }
 
-// conserves: every hit is traced or counted, and what was traced is in the file or was
-// taken out.
+// conserves checks that every hit is traced or counted, and that every traced event is in the file
+// or was taken out.
 func (r *reducedRun) conserves(t *testing.T) {
 	t.Helper()
 	if err := tracetest.Validate(r.Trace); err != nil {
@@ -233,7 +233,7 @@ func (r *reducedRun) records(t *testing.T, name string) (list []*sddf.Packet) {
 	return list
 }
 
-// profiled compares the profile's calls with what was traced.
+// profiled compares the profile's calls with the traced events.
 func (r *reducedRun) profiled(t *testing.T) {
 	t.Helper()
 	calls := map[string]uint64{}
