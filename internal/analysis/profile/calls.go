@@ -66,7 +66,7 @@ func sortCalls(list []Call) {
 }
 
 // realName returns the function after the wrappers that the compiler makes for method values, and
-// for value methods called through a pointer. What has a probe around it is only known to be an
+// for value methods called through a pointer. A call with a probe around it is only known to be an
 // operation.
 func (cs *calls) realName(symbol string) string {
 	if symbol == "runtime.qinst_jump" || symbol == "qinst_jump" || strings.Contains(symbol, "_qinst") {

@@ -253,8 +253,8 @@ func (b *builder) intervals(e *Entry, proc trace.PointID) {
 	e.NPTs = b.interval(line{proc, false}, e.NPT)
 }
 
-// interval is that of a line's time, nil if it is exact: of the division by samples, and of what
-// was taken out by the price of counters in the text, if that is enough to show.
+// interval is that of a line's time, nil if it is exact. It comes from the division by samples, and
+// from the price of counters in the text, if that is enough to show.
 func (b *builder) interval(l line, npt int64) (in *Interval) {
 	if g, ok := b.totals.guesses[l]; ok {
 		if in = g.around(npt, float64(b.busy.time(b.wall)), float64(b.sampled.looks)); g.exact(npt, in) {
@@ -292,7 +292,7 @@ func (p *Profile) waits(b *builder) {
 	})
 }
 
-// OffCPUMatters reports whether the operating system kept threads waiting for so long that lines
+// OffCPUMatters reports whether the operating system kept threads waiting long enough that lines
 // without that time are doubtful.
 func (p *Profile) OffCPUMatters() bool { return offCPUMatters(p.OffCPU, p.Busy+p.Spin+p.OffCPU) }
 
@@ -322,7 +322,7 @@ func (p *Profile) Withheld() int64 {
 	return max(0, p.Busy+p.Spin-counted)
 }
 
-// OffMatters reports whether it is told when the operating system took processors from running
+// OffMatters reports whether the records say when the operating system took processors from running
 // goroutines, and that was often enough to explain a part of the run.
 func (p *Profile) OffMatters() bool {
 	return p.Off != nil && offCPUMatters(p.Off.All(), p.Busy+p.Spin)

@@ -170,8 +170,8 @@ func TestOffToldInPart(t *testing.T) {
 	}
 }
 
-// Where the bounds of what was taken away are further apart than what is left is long, busy time is
-// not known.
+// Where the bounds of the time that was taken away are further apart than the rest is long, busy
+// time is not known.
 func TestBusyUnknown(t *testing.T) {
 	t.Parallel()
 	for used, known := range map[int64]bool{300e6: true, 900e6: false} {
