@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/RESULTS.md and testdata/prose.txt")
+var update = flag.Bool("update", false, "write docs/RESULTS.md")
 
 // section is a file of results: what was measured together.
 type section struct {
