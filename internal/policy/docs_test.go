@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // documents are the project's Markdown files, by their path from the root.
@@ -52,6 +53,29 @@ func TestDecisions(t *testing.T) {
 			t.Errorf("%s: number %s is not its own (%s)", name, m[1], was)
 		}
 		numbers[m[1]] = name
+	}
+}
+
+// A decision fits one page: the reasons that prevent a failed design from being tried again, and not
+// the mechanism, which the code explains.
+func TestDecisionsAreShort(t *testing.T) {
+	t.Parallel()
+	const mostLines, mostColumns = 50, 100
+	for name, text := range documents(t) {
+		if filepath.Dir(name) != "docs/adr" {
+			continue
+		}
+		if n := strings.Count(text, "\n"); n > mostLines {
+			t.Errorf("%s has %d lines, expected %d at most: shorten it, or split it into two decisions that name each other",
+				name, n, mostLines)
+		}
+		line := 0
+		for l := range strings.Lines(text) {
+			line++
+			if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > mostColumns {
+				t.Errorf("%s:%d has %d columns, expected %d at most", name, line, n, mostColumns)
+			}
+		}
 	}
 }
 
