@@ -56,8 +56,8 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// A decision fits one page: the reasons that prevent a failed design from being tried again, and not
-// the mechanism, which the code explains.
+// A decision fits one page: it has the reasons that prevent a failed design from being tried again,
+// and not the mechanism, which the code explains.
 func TestDecisionsAreShort(t *testing.T) {
 	t.Parallel()
 	const mostLines, mostColumns = 50, 100
@@ -66,8 +66,7 @@ func TestDecisionsAreShort(t *testing.T) {
 			continue
 		}
 		if n := strings.Count(text, "\n"); n > mostLines {
-			t.Errorf("%s has %d lines, expected %d at most: shorten it, or split it into two decisions that name each other",
-				name, n, mostLines)
+			t.Errorf("%s has %d lines, expected %d at most: shorten it, or make it two decisions", name, n, mostLines)
 		}
 		line := 0
 		for l := range strings.Lines(text) {
@@ -84,15 +83,20 @@ func TestLinks(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 	found := 0
-	for name, text := range documents(t) {
+	texts := documents(t)
+	for name, text := range texts {
 		for line := range strings.Lines(text) {
 			if strings.HasPrefix(line, "    ") {
 				continue // source
 			}
 			for _, m := range link.FindAllStringSubmatch(line, -1) {
 				found++
-				if _, err := os.Stat(filepath.Join(root, filepath.Dir(name), m[1])); err != nil {
+				target := filepath.Join(filepath.Dir(name), m[1])
+				if _, err := os.Stat(filepath.Join(root, target)); err != nil {
 					t.Errorf("%s links to %s, which does not exist", name, m[1])
+				}
+				if m[2] != "" && filepath.Ext(target) == ".md" && !headings(texts[target])[m[2][1:]] {
+					t.Errorf("%s links to %s%s, which has no such heading", name, m[1], m[2])
 				}
 			}
 		}
@@ -100,4 +104,15 @@ func TestLinks(t *testing.T) {
 	if found < 20 {
 		t.Errorf("found %d links, expected many", found)
 	}
+}
+
+// headings are the anchors of a document.
+func headings(text string) map[string]bool {
+	anchors := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if title, found := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); found && strings.HasPrefix(line, "#") {
+			anchors[slug(strings.TrimSpace(title))] = true
+		}
+	}
+	return anchors
 }
