@@ -9,7 +9,7 @@ import (
 
 // Hot procedures run without probes most of the time. Their entries are counted all the same, but
 // calls and loops in them only in the activations with probes: before rate control chose the
-// procedure, and in bursts later. The hits in the others are estimated from the bursts (ADR 32). A
+// procedure, and in bursts later. The hits in the others are estimated from the bursts (ADR 56). A
 // loop that lasts takes the place of a procedure for what is in it, and its iterations that of
 // activations. Both are units.
 
