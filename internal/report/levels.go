@@ -74,21 +74,8 @@ func (pg *page) levels(s *doc.Section) {
 	tb := doc.NewTable("not always traced", "hits", "traced", "timed", "counted", "mean", "most", "changes",
 		"at the end").Left(8)
 	for _, i := range points[:min(len(points), top)] {
-		p := &t.Points[i]
-		mean, most := "", ""
-		if n := p.Timed(); n > 0 {
-			mean, most = measure.Time(p.Times.Took/int64(n)), measure.Time(p.Times.Most)
-		}
-		all := t.Hits(i)
-		reached, told := hits(all), p.Traced+p.Timed()
-		// the rest, so that the columns add up
-		counted := all.Mark() + measure.Count(all.Shown()-min(told, all.Shown()))
-		if p.Off {
-			reached, counted = reached+"+", counted+"+"
-		}
-		tb.Row(measure.Short(pg.t.OperationOf(i), loopWidth), reached, measure.Count(p.Traced),
-			measure.Count(p.Timed()), counted, mean, most,
-			measure.Count(changes[i]), fmt.Sprintf("%s (%s, %.3g/s)", last[i].New, last[i].Reason, last[i].Rate))
+		tb.Row(append(pg.recorded(i), measure.Count(changes[i]),
+			fmt.Sprintf("%s (%s, %.3g/s)", last[i].New, last[i].Reason, last[i].Rate))...)
 	}
 	if n := len(points) - top; n > 0 {
 		tb.Row(fmt.Sprintf("and %d more", n))
@@ -98,4 +85,23 @@ func (pg *page) levels(s *doc.Section) {
 		s.Say("%d points, %d of them calls, were off for a time: how often they were reached then is not known",
 			unknown, calls)
 	}
+}
+
+// recorded are the cells of a point: its hits by how they were recorded, and how long those took that
+// were timed.
+func (pg *page) recorded(i trace.PointID) []any {
+	p := &pg.t.Points[i]
+	mean, most := "", ""
+	if n := p.Timed(); n > 0 {
+		mean, most = measure.Time(p.Times.Took/int64(n)), measure.Time(p.Times.Most)
+	}
+	all := pg.t.Hits(i)
+	reached, told := hits(all), p.Traced+p.Timed()
+	// the rest, so that the columns add up
+	counted := all.Mark() + measure.Count(all.Shown()-min(told, all.Shown()))
+	if p.Off {
+		reached, counted = reached+"+", counted+"+"
+	}
+	return []any{measure.Short(pg.t.OperationOf(i), loopWidth), reached, measure.Count(p.Traced),
+		measure.Count(p.Timed()), counted, mean, most}
 }
