@@ -87,8 +87,8 @@ func (pg *page) levels(s *doc.Section) {
 	}
 }
 
-// recorded are the cells of a point: its hits by how they were recorded, and how long those took that
-// were timed.
+// recorded are the cells of a point: its hits by how they were recorded, and how long timed ones
+// took.
 func (pg *page) recorded(i trace.PointID) []any {
 	p := &pg.t.Points[i]
 	mean, most := "", ""
