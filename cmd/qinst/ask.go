@@ -13,8 +13,9 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// question is what a user asks of a run (Reed, section 6). It decides which kinds of probes the run
-// records, because only those matter to the answer, with which settings, and which page answers it.
+// question is a user's question about a run (Reed, section 6). It decides which kinds of probes the
+// run records, with which settings, and which page answers it. Other kinds of probes would not help
+// the answer.
 type question struct {
 	name     string
 	kinds    []string
@@ -58,8 +59,8 @@ func (a *asked) ask(value string) error {
 	return nil
 }
 
-// settings returns the settings of the run: those of the environment, behind those that the
-// question needs.
+// settings returns the settings of the run: those that the question needs, then those of the
+// environment, which override them.
 func (a *asked) settings() string {
 	env := os.Getenv("QINST")
 	if a.question == nil || a.question.settings == "" {

@@ -20,7 +20,7 @@ const (
 	empty     = "true"
 	emptyCase = "an empty process"
 
-	// shortBaseline is a time of which these are a part that matters.
+	// shortBaseline is a run time so short that these matter.
 	shortBaseline = 200 * time.Millisecond
 )
 
@@ -36,8 +36,8 @@ type baseline struct {
 	corrected    []*correct.Result
 }
 
-// isProgram tells a program from a trace, which nobody may run, but on file systems where everybody
-// may run anything.
+// isProgram reports whether a file is a program rather than a trace. Traces are not executable,
+// except on file systems where every file is.
 func isProgram(file string) bool {
 	st, err := os.Stat(file)
 	if err != nil || !st.Mode().IsRegular() || st.Mode()&0o111 == 0 {
@@ -50,8 +50,8 @@ func isProgram(file string) bool {
 	return err != nil
 }
 
-// compare runs the programs and puts the plain one's times beside the correction, which is r or, if
-// the program with probes is run too, that of its median run.
+// compare runs the programs and sets the plain one's times against the correction. The correction
+// is r or, if the program with probes is run too, that of its median run.
 func (b *baseline) compare(e *env, o correct.Options, r *correct.Result) (*correct.Result, error) {
 	if len(b.plain) == 0 {
 		return nil, errors.New("found no command")

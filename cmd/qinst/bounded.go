@@ -8,9 +8,9 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// bounded reads text that people and other programs give a command. What is no such text need not
-// end, nor have lines: a device, a disk's image. Then the reader that would keep it all gets an
-// error instead.
+// bounded reads text that people and other programs give a command. A file that is no text, like a
+// device or a disk's image, may have neither an end nor lines. The reader, which would keep all of
+// it, then gets an error instead.
 type bounded struct {
 	from       io.Reader
 	total      int64 // bytes that there may be

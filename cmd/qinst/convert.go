@@ -155,7 +155,7 @@ func withFile(path string, do func(f *salvage.File) error) error {
 	return nil
 }
 
-// binaryTo is writeTo for what people cannot read, and what may change how a terminal behaves.
+// binaryTo is writeTo for data that people cannot read and that may change how a terminal behaves.
 func binaryTo(e *env, path string, do func(w io.Writer) error) error {
 	if path == "-" && lab.Terminal(e.raw) {
 		return usageError{errors.New("found a terminal, expected a file or a pipe for binary data: name one with -o FILE, or send the output to a command")}

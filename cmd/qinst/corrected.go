@@ -55,7 +55,7 @@ func collectOften(t *trace.Tables) {
 	n := uint64(0)
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointSync {
-			n += p.Totals.Traced
+			n += p.Traced
 		}
 	}
 	if n > manySteps {

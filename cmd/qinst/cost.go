@@ -242,8 +242,8 @@ func tracedShare(file string) (float64, error) {
 	var hits, traced uint64
 	for _, p := range t.Points {
 		if p.Kind == spec.PointProc {
-			hits += p.Totals.Hits
-			traced += p.Totals.Traced
+			hits += p.Hits
+			traced += p.Traced
 		}
 	}
 	return float64(traced) / float64(max(hits, 1)), nil

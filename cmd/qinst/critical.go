@@ -75,9 +75,9 @@ func window(t *trace.Trace, from, to time.Duration) (*trace.Trace, error) {
 	return t.Window(trace.Time(from), cmp.Or(trace.Time(to), t.Wall()))
 }
 
-// manySteps is from where on memory is collected ten times as often. Nearly all of it is lists
-// without pointers, which the collector need not look at, so that this takes no longer then, and
-// saves half.
+// manySteps is the number of steps above which memory is collected ten times as often. Nearly all
+// of it is lists without pointers, which the collector need not scan. So this takes no longer, and
+// saves half of the memory.
 const manySteps = 1_000_000
 
 // setupCritical shows what determines how long a run takes.
@@ -147,7 +147,7 @@ func setupCritical(fs *flagSet) action {
 	}
 }
 
-// held is what profiles know of locks whose operations were not all events.
+// held has the profile's figures for locks whose operations were not all events.
 func (f *replayFlags) held(e *env, file string, from, to time.Duration, p *steps.Program) ([]predict.Held, error) {
 	if !p.Partly() {
 		return nil, nil

@@ -15,7 +15,7 @@ import (
 func setupCtl(*flagSet) action { return cmdCtl }
 
 // cmdCtl talks to a program that was started with QINST=ctl; the protocol is in
-// runtime/inject/_rt/qinst_ctl.go.
+// runtime/inject/_rt/writer_ctl.go.
 func cmdCtl(e *env, args []string) error {
 	if len(args) == 0 {
 		return usageError{fmt.Errorf("ctl: found no process, expected the id of one that was started with QINST=ctl")}

@@ -39,7 +39,7 @@ func setupCut(fs *flagSet) action {
 
 func setupIndex(*flagSet) action { return cmdIndex }
 
-// cmdIndex writes a trace's index beside the trace and replaces an existing index.
+// cmdIndex writes a trace's index next to the trace and replaces an existing index.
 func cmdIndex(e *env, args []string) error {
 	file, err := oneFile(e, "index", args)
 	if err != nil {

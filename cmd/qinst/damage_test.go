@@ -58,7 +58,7 @@ func times(name string, usual int) int {
 	return usual
 }
 
-// TestFlippedBits flips single bits of real traces. Every one is told of: the page differs from
+// TestFlippedBits flips single bits of real traces. Every one is reported: the page differs from
 // that of the whole file in its losses, or there is an error.
 func TestFlippedBits(t *testing.T) {
 	t.Parallel()
@@ -115,7 +115,7 @@ func TestMutatedFiles(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(uint64(times("QINST_SEED", 2)), uint64(len(data))))
 			file := filepath.Join(t.TempDir(), "x.sddf")
 			for i := range n {
-				mutated := mutate(rnd, data) // nothing tells readers that it is damaged
+				mutated := mutate(rnd, data) // readers cannot detect that it is damaged
 				if i%2 == 1 {
 					mutated = mutate(rnd, sealed[name])
 				}
@@ -128,7 +128,7 @@ func TestMutatedFiles(t *testing.T) {
 	}
 }
 
-// reading are commands that read a file, beside those whose output is kept. OUT is a file that is
+// reading are commands that read a file, besides those whose output is kept. OUT is a file that is
 // not there.
 var reading = []string{
 	"report -json", "report -markdown", "report -from 1us -to 1ms", "info", "info -check", "index",

@@ -48,12 +48,13 @@ func dispatch(e *env, args []string) error {
 	return err
 }
 
-// byGo reports whether the go command runs the tool, and not somebody who mistyped a command. It
-// gives tools their full path, and names the package in the environment, but for two questions: it
-// asks each tool for its version, and C compilers, which it calls by name, what they would run.
+// byGo reports whether the go command runs the tool, rather than a user who mistyped a command. The
+// go command gives tools their full path, and names the package in the environment. There are two
+// exceptions: it asks each tool for its version, and asks C compilers, which it calls by name, for
+// the commands that they would run.
 func byGo(args []string) bool {
 	_, told := os.LookupEnv("TOOLEXEC_IMPORTPATH")
-	// behind another wrapper
+	// run by another wrapper
 	version := slices.ContainsFunc(args[1:], filepath.IsAbs) && slices.Contains(args, "-V=full")
 	compiler := len(args) == 6 && args[1] == "-###" && args[2] == "-x" && args[4] == "-c" && args[5] == "-"
 	return told || version || compiler || filepath.IsAbs(args[0])

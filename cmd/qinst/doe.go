@@ -13,7 +13,7 @@ import (
 	"qinst.dev/internal/report"
 )
 
-// setupDoe plans experiments with any factors, and tells their effects.
+// setupDoe plans experiments with any factors, and estimates their effects.
 func setupDoe(fs *flagSet) action {
 	asJSON := false
 	fs.group("Form")
@@ -56,7 +56,7 @@ func setupDoe(fs *flagSet) action {
 	}
 }
 
-// methodOf reads where the standard error is to be from.
+// methodOf reads how the standard error is estimated.
 func methodOf(s string) (doe.Method, error) {
 	if name, order, ok := strings.Cut(s, ":"); ok && (name == doe.Pool || name == doe.Lenth) {
 		n, err := strconv.Atoi(order)
@@ -113,7 +113,7 @@ func asObject(p *doe.Plan) planObject {
 	return x
 }
 
-// fitted tells the effects of a plan's runs.
+// fitted estimates the effects from a plan's runs.
 func fitted(e *env, args []string, by doe.Method, alpha float64, asJSON bool) error {
 	if len(args) != 1 {
 		return usageError{fmt.Errorf("doe fit: found %d files, expected one: a plan with a last column, of what was measured (- for the standard input)", len(args))}

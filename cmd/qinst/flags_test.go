@@ -79,7 +79,7 @@ func checkHelp(t *testing.T, c command, text string) {
 	}
 }
 
-// A misuse is told in one line that says where help is, with status 2.
+// A misuse is one line that says where help is, with status 2.
 func TestMisuse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ args, want string }{

@@ -13,7 +13,7 @@ import (
 
 var updateGuide = flag.Bool("update-guide", false, "write docs/guide/commands.md")
 
-// The guide's reference of commands is what "qinst help" says of each, and nothing else.
+// The guide's reference of commands is the output of "qinst help" for each, and nothing else.
 func TestCommandsGuide(t *testing.T) {
 	t.Parallel()
 	var want bytes.Buffer

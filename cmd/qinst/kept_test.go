@@ -34,8 +34,8 @@ var keptViews = []string{
 	"dump -mode=events",
 }
 
-// keptParts are views of parts of some traces, in which a goroutine's state or its being
-// asked for depends on what the program says.
+// keptParts are views of parts of some traces, in which a goroutine's state depends on records of
+// the program's own.
 var keptParts = map[string][]string{
 	"convoy":      {"profile -json -vcpu 2", "report -vcpu 2", "critical -vcpu 2", "predict -vcpu 2"},
 	"records":     {"profile -json -from 1ms -to 5ms"},
@@ -47,10 +47,10 @@ var keptParts = map[string][]string{
 // the file has a digest, because a diff of it would not be read.
 const keptText = 16 << 10
 
-// TestKeptTraces compares what commands print of traces that real programs left, and of
-// traces that generators make, with what they printed before, byte by byte. A change of the
-// readers' structure must not change a number. Where a change of the output is wanted,
-// "go test ./cmd/qinst -run TestKeptTraces -update-kept" writes it, and the diff must be read.
+// TestKeptTraces compares the output of commands for traces of real programs, and for generated
+// ones, with their earlier output, byte by byte. A change of the readers' structure must not change
+// a number. Where a change of the output is wanted, "go test ./cmd/qinst -run TestKeptTraces
+// -update-kept" writes it, and the diff must be read.
 func TestKeptTraces(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join("..", "..", "testdata", "kept")
@@ -132,8 +132,8 @@ func firstDifference(got, want string) string {
 	return "none"
 }
 
-// generatedTraces are traces with what the kept ones lack: orders of events that programs
-// show rarely, and numbers that can be checked by hand.
+// generatedTraces have orders of events that programs show rarely, which the kept traces lack, and
+// numbers that can be checked by hand.
 func generatedTraces() map[string]*tracetest.Builder {
 	do, lock, unlock := tracetest.Do, tracetest.Lock, tracetest.Unlock
 	critical := func(name string) tracetest.Thread {

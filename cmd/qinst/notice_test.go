@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestTold builds as people do who use the go command alone: that a build takes long is said once,
-// on the go command's terminal, and neither again nor to what is no terminal.
+// TestTold builds with the go command alone. The line that says that a build takes long appears
+// once, on the go command's terminal; it appears neither again nor where there is no terminal.
 func TestTold(t *testing.T) {
 	t.Parallel()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkPeer returns an error if another process answers than the one that was asked, or another
-// user: in the temporary directory everybody may make a socket with the name of a process's. Root
-// has to be told as well: it would print, as a program's, whatever anybody says.
+// checkPeer returns an error if another process or another user answers than the one that was
+// asked. In the temporary directory any user can make a socket with the name of a process's. Root
+// is refused too: it would print any user's text as the program's.
 func checkPeer(c net.Conn, pid int) error {
 	socket, ok := c.(*net.UnixConn)
 	if !ok {

@@ -34,7 +34,7 @@ func TestPeer(t *testing.T) {
 	}
 }
 
-// Root is not told by another user what only root's process should say.
+// Root takes no answer from another user's process.
 func TestPeersUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be two users")
@@ -45,7 +45,7 @@ func TestPeersUser(t *testing.T) {
 	defer runtime.UnlockOSThread()
 	become := func(user uintptr) {
 		if _, _, e := unix.RawSyscall(unix.SYS_SETRESUID, same, user, same); e != 0 {
-			panic(e) // the thread would go on as nobody
+			panic(e) // the thread would go on as another user
 		}
 	}
 	become(nobody)

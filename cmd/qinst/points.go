@@ -95,7 +95,8 @@ func load(e *env, dir string, flags, patterns []string) (*loaded, error) {
 	defer stop()
 	l.roots, err = packages.Load(&packages.Config{
 		Context: ctx,
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile |
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
+			packages.NeedDeps | packages.NeedExportFile |
 			packages.NeedModule | packages.NeedEmbedFiles | packages.NeedEmbedPatterns,
 		Dir:        dir,
 		Env:        append(os.Environ(), "GOPACKAGESDRIVER=off"), // points are those of a build by the go command

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// printable is a writer of text for people. Names come from traces, which anybody may have written:
-// a name may have characters that move the cursor, change the title of the window, or turn the
-// direction of what follows. Such characters are written as \u and their code, which is right in
-// JSON, too.
+// printable is a writer of text for people. Names come from traces, which any program may have
+// written: a name may have characters that move the cursor, change the title of the window, or turn
+// the direction of the text after them. Such characters are written as \u and their code, which is
+// right in JSON, too.
 type printable struct {
 	w    io.Writer
 	half []byte // of a character, which the next call completes

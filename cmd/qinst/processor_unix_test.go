@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// processorTime is what this process has used.
+// processorTime is the processor time that this process has used.
 func processorTime(t testing.TB) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -61,7 +61,7 @@ func newestFile(e *env) (string, error) {
 func age(written time.Time) time.Duration { return time.Since(written).Round(time.Second) }
 
 // testsTraces are the traces later than a time that tests of the packages in the working directory
-// and below it wrote, into the directory for temporary files or beside the package.
+// and below it wrote, into the directory for temporary files or into the package's.
 func testsTraces(after time.Time) (list []string) {
 	made, _ := filepath.Glob(testTraces(""))
 	made = slices.DeleteFunc(made, func(path string) bool {

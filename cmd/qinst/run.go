@@ -77,9 +77,9 @@ func (r *runFlags) run(e *env, args []string) error {
 	return err
 }
 
-// answer lets do write what the run has shown. The program's output stays alone: the answer goes to
-// the file that -o names, or to the terminal. Output that goes elsewhere is somebody's data, and
-// the answer goes to the standard error.
+// answer lets do write the run's report. The program's output stays by itself: the report goes to
+// the file that -o names, or to the terminal. Standard output that goes elsewhere is the program's
+// data, and the report then goes to standard error.
 func (r *runFlags) answer(e *env, do func(*env) error) error {
 	switch {
 	case r.out != "":
@@ -195,8 +195,8 @@ func splitProgram(args []string) (program, rest []string) {
 }
 
 // programName returns the go command's name for the program, because traces and process lists show
-// it. What is no program is an error, as for "go run": "go build" would make nothing that could
-// run.
+// it. A package that is no program is an error, as for "go run": "go build" would make no file that
+// could run.
 func programName(dir string, program []string) (string, error) {
 	if strings.HasSuffix(program[0], ".go") {
 		return strings.TrimSuffix(filepath.Base(program[0]), ".go"), nil

@@ -85,9 +85,9 @@ func (s *salvageFlags) complete(e *env, files []string) (ring string, err error)
 	return f.Ring, binaryTo(e, s.out, func(w io.Writer) error { return forms["sddf"](w, f) })
 }
 
-// tellRings says that rings of killed programs are still in memory: that of the file which was
-// read, and those of other traces in its folder. Rings of programs that nobody asked about are a
-// matter of "qinst salvage".
+// tellRings reports that rings of killed programs are still in memory: that of the file which was
+// read, and those of other traces in its folder. Rings of other programs are left to "qinst
+// salvage".
 func tellRings(e *env, file string, f *salvage.File) {
 	own := ""
 	if f != nil && f.Ring != "" {
@@ -114,7 +114,7 @@ func otherRings(own string) []string {
 	return slices.DeleteFunc(salvage.Left(ringDir(os.Getenv("QINST"))), func(path string) bool { return path == own })
 }
 
-// tracesWith are the traces in a folder of which some of these rings have a part.
+// tracesWith are the traces in a folder that some of these rings have a part of.
 func tracesWith(rings []string, dir string) (list []string) {
 	for _, path := range tracesIn(dir) {
 		f, err := salvage.Open(path)

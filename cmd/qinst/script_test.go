@@ -16,7 +16,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(e2e.Main(m)) }
 
 // again is "again pattern program arguments": the program runs up to three times, until one of its
-// outputs matches. It is for what a run beside much other load cannot tell.
+// outputs matches. It is for figures that a run under heavy load need not have.
 func again(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: again pattern program arguments")

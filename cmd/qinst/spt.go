@@ -81,7 +81,7 @@ func setupSpt(fs *flagSet) action {
 		ctx, stop := lab.Signals(context.Background())
 		defer stop()
 		x, err := delays.Run(ctx, &lab.Runner{Stdin: os.Stdin, Stdout: e.stderr, Stderr: e.stderr}, o)
-		if errors.As(err, new(lab.Stopped)) { // whoever stopped it knows that, and not what to do next
+		if errors.As(err, new(lab.Stopped)) { // the user who stopped it knows that, but not how to go on
 			fmt.Fprintln(e.stderr, "qinst: spt:", err)
 		}
 		if err != nil {
@@ -91,7 +91,7 @@ func setupSpt(fs *flagSet) action {
 	}
 }
 
-// sptShow shows what a file tells.
+// sptShow shows a file's results.
 func sptShow(e *env, file string, args []string, form sptForm) error {
 	if len(args) > 0 {
 		return usageError{fmt.Errorf("spt: found %s, expected nothing to run with -report", args[0])}

@@ -28,7 +28,7 @@ func setupTest(fs *flagSet) action {
 }
 
 // testTraces returns the pattern of the traces that tests write with these settings. A relative
-// name is one in each package's directory, of which this looks at the working directory only.
+// name is one in each package's directory; only the working directory is searched.
 func testTraces(settings string) string {
 	for item := range strings.SplitSeq(settings, ",") {
 		if name, ok := strings.CutPrefix(item, "out="); ok {
@@ -39,8 +39,7 @@ func testTraces(settings string) string {
 }
 
 // mayBeCached reports whether the go command may answer with the result of an earlier run: it does
-// so only for packages that it was given by name, and not if it was told how often to run the
-// tests.
+// so only for packages given by name, and not if a flag sets how often the tests run.
 func mayBeCached(passed, args []string) bool {
 	runs := func(arg string) bool {
 		name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")

@@ -58,7 +58,8 @@ func (r *rates) Batch(b *extensions.Batch) {
 func (r *rates) Flush(out *extensions.Out, _ bool) {
 	for shard, n := range r.counts {
 		if n > 0 {
-			extensions.Emit(out, hitRates, hitRate{uint32(shard), n, r.hits[shard], float64(r.hits[shard]) / float64(n)})
+			rate := float64(r.hits[shard]) / float64(n)
+			extensions.Emit(out, hitRates, hitRate{uint32(shard), n, r.hits[shard], rate})
 		}
 	}
 	*r = rates{}

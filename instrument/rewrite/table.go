@@ -169,7 +169,8 @@ func @acquired[T @any](err T, n %[2]s, object, queue @uptr) T { if *(*@uptr)(@pt
 
 func @many(n @u64) @uptr { if n > 1<<16 - 1 { n = 1<<16 - 1 }; return 1<<16 | @uptr(n) }
 
-`, pkg.Name(), t.u32, t.u64, t.str, t.uptr, max(1, len(list)), t.u8, counted, imports) + names.expand("%s", more) + names.register(t, "base", "off", len(list), table, at, wordsOf(set))), nil
+`, pkg.Name(), t.u32, t.u64, t.str, t.uptr, max(1, len(list)), t.u8, counted, imports) + names.expand("%s", more) +
+		names.register(t, "base", "off", len(list), table, at, wordsOf(set))), nil
 }
 
 // Accessor is the package that has the address of a goroutine's ledger. A package that does not

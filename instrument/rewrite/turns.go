@@ -5,8 +5,12 @@ import "qinst.dev/instrument/points"
 // turns makes the bodies of loops stand twice, in the text with probes, as bodies does those of
 // functions:
 //
-//	for ... { if !(level == 0) { if !(level <= 1) { count the iteration; text with probes; continue }; count the iteration }
-//	/*line :L:C*/ text as it was }
+//	for ... {
+//		if !(level == 0) {
+//			if !(level <= 1) { count the iteration; text with probes; continue }
+//			count the iteration
+//		} /*line :L:C*/ text as it was
+//	}
 //
 // The level is the loop's own: an activation that never returns keeps its text, but each iteration
 // chooses. Iterations are counted in the ledger, with probes in a word and without them behind it,

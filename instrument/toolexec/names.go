@@ -33,7 +33,7 @@ func (c *command) mend(pkg *instrument.Package, set *points.Set) (doubtful []*po
 	}
 	names, lines := pkg.Names(), pkg.Ends(set)
 	for _, file := range []string{binaryName(filepath.Join(c.objdir(), instrument.AddedName), dir, c.flag("trimpath")),
-		"qinst_accessor.go", "qinst_ledger.go"} {
+		"qinst_accessor.go", "qinst_probe_ledger.go"} {
 		lines[file] = nil
 	}
 	if err := object.Tell(goobj.Debug{Result: names.Result, Helper: names.Prefix, Lines: lines}); err != nil {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // documents are the project's Markdown files, by their path from the root.
@@ -55,20 +56,47 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
+// A decision fits one page: it has the reasons that prevent a failed design from being tried again,
+// and not the mechanism, which the code explains.
+func TestDecisionsAreShort(t *testing.T) {
+	t.Parallel()
+	const mostLines, mostColumns = 50, 100
+	for name, text := range documents(t) {
+		if filepath.Dir(name) != "docs/adr" {
+			continue
+		}
+		if n := strings.Count(text, "\n"); n > mostLines {
+			t.Errorf("%s has %d lines, expected %d at most: shorten it, or make it two decisions", name, n, mostLines)
+		}
+		line := 0
+		for l := range strings.Lines(text) {
+			line++
+			if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > mostColumns {
+				t.Errorf("%s:%d has %d columns, expected %d at most", name, line, n, mostColumns)
+			}
+		}
+	}
+}
+
 // Links between documents lead somewhere.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 	found := 0
-	for name, text := range documents(t) {
+	texts := documents(t)
+	for name, text := range texts {
 		for line := range strings.Lines(text) {
 			if strings.HasPrefix(line, "    ") {
 				continue // source
 			}
 			for _, m := range link.FindAllStringSubmatch(line, -1) {
 				found++
-				if _, err := os.Stat(filepath.Join(root, filepath.Dir(name), m[1])); err != nil {
+				target := filepath.Join(filepath.Dir(name), m[1])
+				if _, err := os.Stat(filepath.Join(root, target)); err != nil {
 					t.Errorf("%s links to %s, which does not exist", name, m[1])
+				}
+				if m[2] != "" && filepath.Ext(target) == ".md" && !headings(texts[target])[m[2][1:]] {
+					t.Errorf("%s links to %s%s, which has no such heading", name, m[1], m[2])
 				}
 			}
 		}
@@ -76,4 +104,15 @@ func TestLinks(t *testing.T) {
 	if found < 20 {
 		t.Errorf("found %d links, expected many", found)
 	}
+}
+
+// headings are the anchors of a document.
+func headings(text string) map[string]bool {
+	anchors := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if title, found := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); found && strings.HasPrefix(line, "#") {
+			anchors[slug(strings.TrimSpace(title))] = true
+		}
+	}
+	return anchors
 }

@@ -25,7 +25,8 @@ func TestFileOrder(t *testing.T) {
 	for _, name := range ordered {
 		paths = append(paths, api.Module+"/internal/"+name)
 	}
-	mode := packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo
+	mode := packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
+		packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo
 	pkgs, err := packages.Load(&packages.Config{Mode: mode}, paths...)
 	if err != nil || len(pkgs) != len(ordered) {
 		t.Fatalf("%v: %v, %v", ordered, err, pkgs)

@@ -1,10 +1,9 @@
 package policy
 
 import (
-	"fmt"
 	"go/scanner"
 	"go/token"
-	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path"
@@ -42,11 +41,11 @@ var markers = regexp.MustCompile(`(?m)` + strings.Join([]string{
 // mostMarkers is how many markers a folder may have in a thousand words of comments and documents.
 const mostMarkers = 8
 
+// fewWords are too few to count markers in.
+const fewWords = 150
+
 // generated are documents that are written from other files, which are looked at themselves.
 var generated = []string{"docs/RESULTS.md", "docs/guide/commands.md"}
-
-// The file has the folders that have more, and lines that are too long: by how much may only fall.
-const proseFile = "testdata/prose.txt"
 
 const (
 	mostText = 100 // columns of comments and Markdown
@@ -59,7 +58,7 @@ func TestProse(t *testing.T) {
 	if err != nil {
 		t.Skip("no repository, but an archive: which files are the project's is not known")
 	}
-	words, marks, long := map[string]int{}, map[string]int{}, map[string]int{}
+	words, marks := map[string]int{}, map[string]int{}
 	for name := range strings.Lines(string(out)) {
 		name = strings.TrimSpace(name)
 		if strings.Contains(name, "testdata/") || slices.Contains(generated, name) {
@@ -69,62 +68,25 @@ func TestProse(t *testing.T) {
 		if err != nil {
 			continue // removed, and not committed
 		}
-		dir := path.Dir(name)
-		prose, n := markdown(string(text)), longLines(string(text))
+		prose, long := markdown(string(text)), longLines(string(text))
 		if path.Ext(name) == ".go" {
-			prose, n = goProse(text)
+			prose, long = goProse(text)
 		}
-		words[dir] += len(strings.Fields(prose))
-		marks[dir] += len(markers.FindAllString(prose, -1))
-		long[dir] += n
+		words[path.Dir(name)] += len(strings.Fields(prose))
+		marks[path.Dir(name)] += len(markers.FindAllString(prose, -1))
+		for _, line := range long {
+			t.Errorf("%s:%d has more than %d columns of text or %d of code", name, line, mostText, mostCode)
+		}
 	}
 	if len(words) < 40 {
 		t.Fatalf("found %d folders, expected the whole tree", len(words))
 	}
-	var now strings.Builder
-	was := read(t)
-	for _, dir := range slices.Sorted(maps.Keys(words)) {
-		rate := 0
-		if words[dir] >= 150 {
-			rate = (marks[dir]*1000 + words[dir] - 1) / words[dir]
-		}
-		limit := was[dir]
-		if rate > max(mostMarkers, limit[0]) {
-			t.Errorf("%s has %d markers in %d words, %d in a thousand, expected %d at most: %q ...", dir, marks[dir],
-				words[dir], rate, max(mostMarkers, limit[0]), example(t, dir))
-		}
-		if long[dir] > limit[1] {
-			t.Errorf("%s has %d lines above %d columns of text or %d of code, expected %d at most", dir, long[dir],
-				mostText, mostCode, limit[1])
-		}
-		if rate > mostMarkers || long[dir] > 0 {
-			fmt.Fprintf(&now, "%s %d %d\n", dir, max(rate, mostMarkers), long[dir])
+	for dir, n := range words {
+		if n >= fewWords && marks[dir]*1000 > mostMarkers*n {
+			t.Errorf("%s has %d markers in %d words, expected %d in a thousand at most: %q ...", dir, marks[dir], n,
+				mostMarkers, example(t, dir))
 		}
 	}
-	if *update {
-		if err := os.WriteFile(proseFile, []byte(now.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// read returns the limits of folders: markers in a thousand words, and long lines.
-func read(t *testing.T) map[string][2]int {
-	t.Helper()
-	limits := map[string][2]int{}
-	text, err := os.ReadFile(proseFile)
-	if err != nil && !*update {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		var dir string
-		var limit [2]int
-		if _, err := fmt.Sscan(line, &dir, &limit[0], &limit[1]); err != nil {
-			t.Fatalf("%s: found %q, expected a folder and two numbers", proseFile, line)
-		}
-		limits[dir] = limit
-	}
-	return limits
 }
 
 // example are some of a folder's markers.
@@ -172,59 +134,67 @@ func joined(text string) string {
 	return regexp.MustCompile(`([^\n])\n([^\n])`).ReplaceAllString(text, "$1 $2")
 }
 
-// longLines counts lines of Markdown that could be shorter: tables, code and links cannot.
-func longLines(text string) (n int) {
-	for line := range strings.Lines(fenced.ReplaceAllString(text, "")) {
-		line = strings.TrimRight(line, "\n")
-		if utf8.RuneCountInString(line) > mostText && !strings.HasPrefix(line, "|") &&
-			!strings.HasPrefix(line, "    ") &&
-			strings.Count(strings.TrimSpace(line), " ") > 0 {
-			n++
+// longLines are the lines of Markdown that could be shorter: headings, tables, code and links
+// cannot.
+func longLines(text string) (long []int) {
+	code := false
+	for i, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(line, "```") {
+			code = !code
+		}
+		fixed := code || strings.HasPrefix(line, "    ") || line != "" && strings.Contains("|#", line[:1])
+		if utf8.RuneCountInString(line) > mostText && !fixed && strings.Contains(strings.TrimSpace(line), " ") {
+			long = append(long, i+1)
 		}
 	}
-	return n
+	return long
 }
 
-// goProse is the text of a file's comments, and how many of its lines are too long. A string that
-// crosses the limit cannot be broken without being harder to find.
-func goProse(text []byte) (prose string, long int) {
+// goProse is the text of a file's comments, and the lines that are too long. Strings do not count:
+// a message that is broken is harder to find. Nor does the output of examples.
+func goProse(text []byte) (prose string, long []int) {
 	set := token.NewFileSet()
 	file := set.AddFile("", set.Base(), len(text))
 	var s scanner.Scanner
 	s.Init(file, text, nil, scanner.ScanComments)
 	lines := strings.Split(string(text), "\n")
-	strs, notes := map[int]bool{}, map[int]bool{}
+	most := make([]int, len(lines)+1) // columns that a line may have
+	for i := range most {
+		most[i] = mostCode
+	}
 	var b strings.Builder
-	last := 0
-	for {
+	for last, output := 0, false; ; {
 		pos, tok, lit := s.Scan()
 		if tok == token.EOF {
 			break
 		}
-		at := file.Position(pos)
-		switch tok {
-		case token.STRING:
-			for i := range strings.Count(lit, "\n") + 1 {
-				strs[at.Line+i] = strs[at.Line+i] || i > 0 || at.Column+len(lit) > mostCode-2
+		at := file.Position(pos).Line
+		switch {
+		case tok == token.STRING:
+			for i, part := range strings.Split(lit, "\n") {
+				most[at+i] = max(most[at+i], mostCode+utf8.RuneCountInString(part))
 			}
-		case token.COMMENT:
-			if strings.HasPrefix(lit, "//") && !strings.HasPrefix(lit, "//go:") && !strings.HasPrefix(lit, "//nolint") {
-				if at.Line != last+1 {
-					b.WriteString("\n")
-				}
-				last = at.Line
+		case tok == token.COMMENT && strings.HasPrefix(lit, "//"):
+			directive := strings.HasPrefix(lit, "//go:") || strings.HasPrefix(lit, "//nolint")
+			output = lit == "// Output:" || output && at == last+1
+			switch alone := strings.HasPrefix(strings.TrimSpace(lines[at-1]), "//"); {
+			case directive || output:
+				most[at] = math.MaxInt
+			case alone && !strings.HasPrefix(lit, "//\t"):
+				most[at] = mostText
+			}
+			if at != last+1 {
+				b.WriteString("\n")
+			}
+			last = at
+			if !directive {
 				b.WriteString(strings.TrimPrefix(lit, "//") + "\n")
-				notes[at.Line] = strings.TrimSpace(lines[at.Line-1][:at.Column-1]) == ""
 			}
 		}
 	}
 	for i, line := range lines {
-		columns, most := utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")), mostCode
-		if notes[i+1] {
-			most = mostText
-		}
-		if columns > most && !strs[i+1] && !strings.Contains(line, "//go:") && !strings.Contains(line, "//nolint") {
-			long++
+		if utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")) > most[i+1] {
+			long = append(long, i+1)
 		}
 	}
 	return joined(b.String()), long

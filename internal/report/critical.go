@@ -31,7 +31,9 @@ func Critical(r *critpath.Result) *doc.Doc {
 	}
 	doubts(s, r.Remarks.Warnings)
 	if n := r.Nearer; n != nil {
-		s.Warn("The run took %s; computed with %s, it takes %s. With %s it takes %s: -policy %s tells what parts are worth there.", measure.Time(r.T), policies[sim.Policy(r.Policy)], measure.Time(r.Replay), policies[n.Policy], measure.Time(n.T), n.Policy)
+		s.Warn("The run took %s; computed with %s, it takes %s. With %s it takes %s: -policy %s tells what parts are worth there.",
+			measure.Time(r.T), policies[sim.Policy(r.Policy)], measure.Time(r.Replay),
+			policies[n.Policy], measure.Time(n.T), n.Policy)
 	} else {
 		unexplained(s, r.Policy, r.T-r.Replay, r.T, r.Off)
 	}

@@ -23,7 +23,7 @@ func (pg *page) extensions(s *doc.Section) {
 	s.Table(tb)
 	var reduced uint64
 	for i := range pg.t.Points {
-		reduced += pg.t.Points[i].Totals.Reduced
+		reduced += pg.t.Points[i].Reduced
 	}
 	if reduced > 0 {
 		s.Say("%s activations and records are not in these numbers: extensions took them out", measure.Count(reduced))
@@ -59,7 +59,7 @@ func (pg *page) levels(s *doc.Section) {
 	unknown, calls := 0, 0
 	for i := range last {
 		p := &t.Points[i]
-		if p.Totals.Off {
+		if p.Off {
 			unknown++
 		}
 		if p.Kind == spec.PointCall || p.Kind == spec.PointGo {
@@ -69,26 +69,13 @@ func (pg *page) levels(s *doc.Section) {
 		points = append(points, i)
 	}
 	slices.SortFunc(points, func(a, b trace.PointID) int {
-		return cmp.Or(cmp.Compare(t.Points[b].Totals.Hits, t.Points[a].Totals.Hits), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(t.Points[b].Hits, t.Points[a].Hits), cmp.Compare(a, b))
 	})
 	tb := doc.NewTable("not always traced", "hits", "traced", "timed", "counted", "mean", "most", "changes",
 		"at the end").Left(8)
 	for _, i := range points[:min(len(points), top)] {
-		p := &t.Points[i]
-		mean, most := "", ""
-		if n := p.Timed(); n > 0 {
-			mean, most = measure.Time(p.Totals.Times.Took/int64(n)), measure.Time(p.Totals.Times.Most)
-		}
-		all := t.Hits(i)
-		reached, told := hits(all), p.Totals.Traced+p.Timed()
-		// the rest, so that the columns add up
-		counted := all.Mark() + measure.Count(all.Shown()-min(told, all.Shown()))
-		if p.Totals.Off {
-			reached, counted = reached+"+", counted+"+"
-		}
-		tb.Row(measure.Short(pg.t.OperationOf(i), loopWidth), reached, measure.Count(p.Totals.Traced),
-			measure.Count(p.Timed()), counted, mean, most,
-			measure.Count(changes[i]), fmt.Sprintf("%s (%s, %.3g/s)", last[i].New, last[i].Reason, last[i].Rate))
+		tb.Row(append(pg.recorded(i), measure.Count(changes[i]),
+			fmt.Sprintf("%s (%s, %.3g/s)", last[i].New, last[i].Reason, last[i].Rate))...)
 	}
 	if n := len(points) - top; n > 0 {
 		tb.Row(fmt.Sprintf("and %d more", n))
@@ -98,4 +85,23 @@ func (pg *page) levels(s *doc.Section) {
 		s.Say("%d points, %d of them calls, were off for a time: how often they were reached then is not known",
 			unknown, calls)
 	}
+}
+
+// recorded are the cells of a point: its hits by how they were recorded, and how long timed ones
+// took.
+func (pg *page) recorded(i trace.PointID) []any {
+	p := &pg.t.Points[i]
+	mean, most := "", ""
+	if n := p.Timed(); n > 0 {
+		mean, most = measure.Time(p.Times.Took/int64(n)), measure.Time(p.Times.Most)
+	}
+	all := pg.t.Hits(i)
+	reached, told := hits(all), p.Traced+p.Timed()
+	// the rest, so that the columns add up
+	counted := all.Mark() + measure.Count(all.Shown()-min(told, all.Shown()))
+	if p.Off {
+		reached, counted = reached+"+", counted+"+"
+	}
+	return []any{measure.Short(pg.t.OperationOf(i), loopWidth), reached, measure.Count(p.Traced),
+		measure.Count(p.Timed()), counted, mean, most}
 }

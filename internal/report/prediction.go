@@ -35,27 +35,7 @@ func Predict(r *predict.Result) *doc.Doc {
 	doubts(s, r.Remarks.Warnings)
 	unexplained(s, string(r.Policy), r.Unexplained, r.Recorded.T, r.Off)
 	s.Say("Recorded on %s: %s; computed from that:", processors(r.Recorded.Procs), measure.Time(r.Recorded.T))
-	t := doc.NewTable("processors", "time", "of 9 in 10 runs", "speed-up", "in use", "ps", "fifo", "go")
-	unknown := false
-	for _, of := range r.Runs {
-		row := []any{fmt.Sprint(of.Procs), "not known", "", "", ""}
-		if !of.Unknown {
-			row = []any{row[0], doc.Time(of.T), measure.Time(of.Lo) + " to " + measure.Time(of.Hi),
-				fmt.Sprintf("%.2f", of.Speedup), fmt.Sprintf("%.0f %%", of.Utilization*100)}
-			if r.T1 == 0 {
-				row[3] = ""
-			}
-		}
-		for _, policy := range sim.Policies {
-			ns, known := of.Policies[policy]
-			if unknown = unknown || !known; known {
-				row = append(row, doc.Time(ns))
-			} else {
-				row = append(row, "not known")
-			}
-		}
-		t.Row(row...)
-	}
+	t, unknown := runs(r)
 	s.Table(t)
 	if unknown || r.T1 == 0 {
 		s.Say("What is not known cannot be computed: goroutines wait for each other in a circle there, or the run does not end as the recorded one did. The trace probably lacks operations.")
@@ -81,6 +61,31 @@ func Predict(r *predict.Result) *doc.Doc {
 		s.Note("%s", n)
 	}
 	return d
+}
+
+// runs is the table of computed runs, and whether the time of some is not known.
+func runs(r *predict.Result) (t *doc.Table, unknown bool) {
+	t = doc.NewTable("processors", "time", "of 9 in 10 runs", "speed-up", "in use", "ps", "fifo", "go")
+	for _, of := range r.Runs {
+		row := []any{fmt.Sprint(of.Procs), "not known", "", "", ""}
+		if !of.Unknown {
+			row = []any{row[0], doc.Time(of.T), measure.Time(of.Lo) + " to " + measure.Time(of.Hi),
+				fmt.Sprintf("%.2f", of.Speedup), fmt.Sprintf("%.0f %%", of.Utilization*100)}
+			if r.T1 == 0 {
+				row[3] = ""
+			}
+		}
+		for _, policy := range sim.Policies {
+			ns, known := of.Policies[policy]
+			if unknown = unknown || !known; known {
+				row = append(row, doc.Time(ns))
+			} else {
+				row = append(row, "not known")
+			}
+		}
+		t.Row(row...)
+	}
+	return t, unknown
 }
 
 // help says whether more processors help.

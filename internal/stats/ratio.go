@@ -33,7 +33,7 @@ const leastClusters = 10
 const leastEffective = 4
 
 // oneSided is the quantile on either side. That of the normal distribution's 95 % would be 0.975,
-// but skewed data needs more (ADR 32).
+// but skewed data needs more (ADR 56).
 const oneSided = 0.99
 
 // Effective is the number of clusters of equal size with the same information: where few clusters

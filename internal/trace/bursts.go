@@ -9,7 +9,7 @@ import (
 
 // Hot procedures run without probes most of the time. Their entries are counted all the same, but
 // calls and loops in them only in the activations with probes: before rate control chose the
-// procedure, and in bursts later. The hits in the others are estimated from the bursts (ADR 32). A
+// procedure, and in bursts later. The hits in the others are estimated from the bursts (ADR 56). A
 // loop that lasts takes the place of a procedure for what is in it, and its iterations that of
 // activations. Both are units.
 
@@ -130,20 +130,20 @@ func (t *Tables) Hits(id PointID) Estimate {
 	}
 	f := t.burstsOf(p)
 	if f == nil {
-		return Estimate{Value: p.Totals.Hits}
+		return Estimate{Value: p.Hits}
 	}
-	bound := Estimate{Value: p.Totals.Hits, Lo: p.Totals.Hits}
-	x, a := t.Points[p.Representative].Totals.Bursts, f.Totals.Bursts
-	if x == nil || a == nil || f.Kind == spec.PointLoop && f.Owner >= 0 && t.Points[f.Owner].Totals.Plain > 0 {
+	bound := Estimate{Value: p.Hits, Lo: p.Hits}
+	x, a := t.Points[p.Representative].Bursts, f.Bursts
+	if x == nil || a == nil || f.Kind == spec.PointLoop && f.Owner >= 0 && t.Points[f.Owner].Plain > 0 {
 		return bound // of the last, the procedure's activations without probes had iterations that nobody counted
 	}
 	c := stats.Clusters{N: float64(a.N), Units: float64(a.Hits), UnitSquares: float64(a.Squares),
 		Hits: float64(x.Hits), HitSquares: float64(x.Squares), Products: float64(x.Products)}
-	plain, ok := c.Others(float64(f.Totals.Plain))
+	plain, ok := c.Others(float64(f.Plain))
 	if !ok || plain.High > mostHits {
 		return bound
 	}
-	return Estimate{p.Totals.Hits + rounded(plain.Mean), p.Totals.Hits + uint64(plain.Low), p.Totals.Hits + rounded(math.Ceil(plain.High)),
+	return Estimate{p.Hits + rounded(plain.Mean), p.Hits + uint64(plain.Low), p.Hits + rounded(math.Ceil(plain.High)),
 		c.Effective()}
 }
 
@@ -158,7 +158,7 @@ func (t *Tables) burstsOf(p *Point) *Point {
 	default:
 		return nil
 	}
-	if p.Flags&spec.FlagDerived != 0 || p.Totals.Hits == 0 || p.Totals.Hits > mostHits {
+	if p.Flags&spec.FlagDerived != 0 || p.Hits == 0 || p.Hits > mostHits {
 		return nil
 	}
 	return t.Unit(q)
@@ -168,11 +168,11 @@ func (t *Tables) burstsOf(p *Point) *Point {
 // nil if none did: then all of the point's hits were counted.
 func (t *Tables) Unit(p *Point) *Point {
 	for loop := p.Loop; loop != NoPoint; loop = t.Points[loop].Loop {
-		if t.Points[loop].Totals.Plain > 0 {
+		if t.Points[loop].Plain > 0 {
 			return &t.Points[loop]
 		}
 	}
-	if p.Owner < 0 || t.Points[p.Owner].Totals.Plain == 0 {
+	if p.Owner < 0 || t.Points[p.Owner].Plain == 0 {
 		return nil
 	}
 	return &t.Points[p.Owner]
@@ -192,12 +192,12 @@ func (c *rawCounts) readBursts(t *Trace) {
 		b := Bursts{Hits: v[2], Squares: v[3], Products: v[4]}
 		switch {
 		case p.Kind == spec.PointProc:
-			p.Totals.Plain = min(v[1], p.Totals.Hits)
+			p.Plain = min(v[1], p.Hits)
 			b = Bursts{N: v[4], Hits: v[2], Squares: v[3]}
 		case p.Kind == spec.PointLoop && v[1] > 0:
-			p.Totals.Plain = min(v[1], mostHits)
+			p.Plain = min(v[1], mostHits)
 			b = Bursts{N: v[4], Hits: v[2], Squares: v[3]}
 		}
-		p.Totals.Bursts = &b
+		p.Bursts = &b
 	})
 }

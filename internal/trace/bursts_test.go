@@ -67,7 +67,7 @@ func TestBursts(t *testing.T) {
 		}
 	}
 	p, losses := &tr.Points[0], tr.Losses()
-	if p.Totals.Plain != 1_000_000 || p.Counts(0) != 2000+1_000_000/spec.InLineParts || p.Totals.Bursts.N != 10 || losses.Any() {
+	if p.Plain != 1_000_000 || p.Counts(0) != 2000+1_000_000/spec.InLineParts || p.Bursts.N != 10 || losses.Any() {
 		t.Errorf("%+v, as expensive as %d counted hits, losses %v", p, p.Counts(0), losses.List())
 	}
 }
@@ -101,8 +101,8 @@ func TestHostileBursts(t *testing.T) {
 		{0, most, 1, most, 4, 1, 0, most, 1, 1}, {1, 5, 5, 5, 5}, {5, 1, 9, 9, 9, 0, 1, 2, 3, 4},
 	} {
 		tr := counted(t, 1000, found...)
-		if p := tr.Points[0]; p.Totals.Plain > p.Totals.Hits {
-			t.Errorf("%v: %d of %d without probes", found, p.Totals.Plain, p.Totals.Hits)
+		if p := tr.Points[0]; p.Plain > p.Hits {
+			t.Errorf("%v: %d of %d without probes", found, p.Plain, p.Hits)
 		}
 		for id := range tr.Points {
 			e := tr.Hits(trace.PointID(id))
@@ -137,7 +137,7 @@ func TestBurstsOfWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Points[hot].Totals.Plain != 0 || w.Points[hot].Totals.Bursts != nil || !w.Hits(trace.PointID(call)).Exact() {
+	if w.Points[hot].Plain != 0 || w.Points[hot].Bursts != nil || !w.Hits(trace.PointID(call)).Exact() {
 		t.Errorf("in a window: %+v", w.Points[hot])
 	}
 }
@@ -147,12 +147,14 @@ func TestValidateBursts(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*trace.Trace){
 		"nothing":                 func(*trace.Trace) {},
-		"more plain than entries": func(t *trace.Trace) { t.Points[0].Totals.Plain = t.Points[0].Totals.Hits + 1 },
+		"more plain than entries": func(t *trace.Trace) { t.Points[0].Plain = t.Points[0].Hits + 1 },
 		"not twice":               func(t *trace.Trace) { t.Points[0].Flags = 0 },
-		"more in bursts":          func(t *trace.Trace) { t.Points[0].Totals.Bursts.Hits = t.Points[0].Totals.Hits - t.Points[0].Totals.Plain + 1 },
-		"more hits in bursts":     func(t *trace.Trace) { t.Points[1].Totals.Bursts.Hits = t.Points[1].Totals.Hits + 1 },
-		"small squares":           func(t *trace.Trace) { t.Points[1].Totals.Bursts.Squares = 10 * 199 * 199 },
-		"no activations":          func(t *trace.Trace) { t.Points[0].Totals.Bursts = nil },
+		"more in bursts": func(t *trace.Trace) {
+			t.Points[0].Bursts.Hits = t.Points[0].Hits - t.Points[0].Plain + 1
+		},
+		"more hits in bursts": func(t *trace.Trace) { t.Points[1].Bursts.Hits = t.Points[1].Hits + 1 },
+		"small squares":       func(t *trace.Trace) { t.Points[1].Bursts.Squares = 10 * 199 * 199 },
+		"no activations":      func(t *trace.Trace) { t.Points[0].Bursts = nil },
 	} {
 		tr := counted(t, 5000, 0, 5000, 1000, 10*100*100, 10, 1, 0, 2000, 10*200*200, 10*100*200)
 		spoil(tr)
@@ -250,8 +252,8 @@ func TestSummed(t *testing.T) {
 		clock(w, 3000)
 		end(w, 3000)
 	})
-	if p := tr.Points[0]; p.Totals.Hits != 1000+3000 {
-		t.Errorf("leaf: %d hits observed, expected those of its calls, 4,000", p.Totals.Hits)
+	if p := tr.Points[0]; p.Hits != 1000+3000 {
+		t.Errorf("leaf: %d hits observed, expected those of its calls, 4,000", p.Hits)
 	}
 	if e := tr.Hits(1); e.Value != 101_000 || e.Exact() || e.Bound() {
 		t.Errorf("calls: %+v, expected one of each activation", e)

@@ -57,7 +57,7 @@ func (c *rawCounts) readRest(t *Trace) {
 	c.readBursts(t)
 	t.entries(&spec.Reduced, c.reduced, func(v []uint64) {
 		if v[0] < uint64(len(t.Points)) {
-			t.Points[v[0]].Totals.Reduced = v[1]
+			t.Points[v[0]].Reduced = v[1]
 		}
 	})
 }
@@ -70,16 +70,16 @@ func (ix *indexer) readCounts() {
 	if !t.HasCounts {
 		return
 	}
-	t.eachCount(ix.counts.last, func(p *Point, hits, traced uint64) { p.Totals.Hits, p.Totals.Traced = hits, traced })
+	t.eachCount(ix.counts.last, func(p *Point, hits, traced uint64) { p.Hits, p.Traced = hits, traced })
 	if t.counted {
 		t.eachCount(ix.counts.earlier, func(p *Point, hits, traced uint64) {
-			p.Totals.Hits, p.Totals.Traced = p.Totals.Hits-min(hits, p.Totals.Hits), p.Totals.Traced-min(traced, p.Totals.Traced)
+			p.Hits, p.Traced = p.Hits-min(hits, p.Hits), p.Traced-min(traced, p.Traced)
 		})
 	}
 	ix.sumCalls()
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointCall || p.Kind == spec.PointGo {
-			p.Totals.Hits = t.Points[p.Representative].Totals.Hits
+			p.Hits = t.Points[p.Representative].Hits
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (t *Trace) from(at uint64) *Trace {
 		w.HasCounts, w.called = true, t.called
 		for i := range w.Points {
 			p := &t.Points[i]
-			w.Points[i].Totals.Hits, w.Points[i].Totals.Traced, w.Points[i].Totals.Plain = p.Totals.Hits, p.Totals.Traced, min(p.Totals.Plain, p.Totals.Hits)
+			w.Points[i].Hits, w.Points[i].Traced, w.Points[i].Plain = p.Hits, p.Traced, min(p.Plain, p.Hits)
 		}
 	}
 	return w

@@ -71,15 +71,15 @@ func (l *rawLevels) finish(t *Trace) {
 		}
 		c.Time = t.clock.ns(c.ticks)
 		t.Levels = append(t.Levels, c.LevelChange)
-		t.Points[c.Point].Totals.Off = t.Points[c.Point].Totals.Off || c.New == LevelOff
+		t.Points[c.Point].Off = t.Points[c.Point].Off || c.New == LevelOff
 	}
 	for i := range t.Points {
-		t.Points[i].Totals.Off = t.Points[i].Totals.Off || t.Points[t.Points[i].Representative].Totals.Off
+		t.Points[i].Off = t.Points[i].Off || t.Points[t.Points[i].Representative].Off
 	}
 	slices.SortStableFunc(t.Levels, func(a, b LevelChange) int { return int(max(-1, min(1, a.Time-b.Time))) })
 	t.entries(&spec.Times, l.times, func(v []uint64) {
 		if p := v[0]; v[1] > 0 && p < uint64(len(t.Points)) {
-			t.Points[p].Totals.Times = &Times{N: v[1], Took: t.span(v[2]), Least: t.span(v[3]), Most: t.span(v[4]),
+			t.Points[p].Times = &Times{N: v[1], Took: t.span(v[2]), Least: t.span(v[3]), Most: t.span(v[4]),
 				Lengths: l.histogram(t, p)}
 		}
 	})

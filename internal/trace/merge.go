@@ -255,11 +255,11 @@ func (m *merger) finish() {
 	for i := range m.t.Points {
 		p := &m.t.Points[i]
 		switch {
-		case !p.Traceable() || p.Totals.Traced <= m.entered[i]+p.Totals.Reduced:
+		case !p.Traceable() || p.Traced <= m.entered[i]+p.Reduced:
 		case m.t.extent.until != 0: // past the limit
-			p.Totals.Traced = m.entered[i] + p.Totals.Reduced
+			p.Traced = m.entered[i] + p.Reduced
 		default:
-			m.losses.Missing += int64(p.Totals.Traced - m.entered[i] - p.Totals.Reduced)
+			m.losses.Missing += int64(p.Traced - m.entered[i] - p.Reduced)
 		}
 	}
 }

@@ -357,11 +357,11 @@ func (r *Rewriter) totals(span Span) error {
 	var counts []byte
 	for i := range r.t.Points {
 		p := &r.t.Points[i]
-		if (p.Kind == spec.PointCall || p.Kind == spec.PointGo) && p.Representative != PointID(i) || p.Totals.Hits == 0 ||
+		if (p.Kind == spec.PointCall || p.Kind == spec.PointGo) && p.Representative != PointID(i) || p.Hits == 0 ||
 			p.Summed() {
 			continue
 		}
-		for _, w := range []uint64{uint64(i), p.Totals.Hits, min(p.Totals.Traced, r.entered[uint64(i)]+p.Totals.Reduced)} {
+		for _, w := range []uint64{uint64(i), p.Hits, min(p.Traced, r.entered[uint64(i)]+p.Reduced)} {
 			counts = binary.LittleEndian.AppendUint64(counts, w)
 		}
 	}

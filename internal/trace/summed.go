@@ -43,12 +43,12 @@ func (ix *indexer) sumCalls() {
 		}
 		open[proc] = true
 		p, of := &t.Points[proc], summed{proc: proc}
-		p.Totals.Hits = 0
+		p.Hits = 0
 		for _, site := range sites[proc] {
 			r := t.Points[site].Representative
 			if r == site || !t.Points[r].Summed() || settle(r) {
 				of.sites = append(of.sites, site)
-				p.Totals.Hits += min(t.Points[r].Totals.Hits, mostHits-min(p.Totals.Hits, mostHits))
+				p.Hits += min(t.Points[r].Hits, mostHits-min(p.Hits, mostHits))
 			}
 		}
 		ix.summed, settled[proc] = append(ix.summed, of), true
@@ -71,7 +71,7 @@ func (ix *indexer) estimateSummed() {
 		p := &t.Points[of.proc]
 		for _, site := range of.sites {
 			sum = sum.Plus(t.Hits(site))
-			p.Totals.Off = p.Totals.Off || t.Points[site].Totals.Off || t.Points[t.Points[site].Representative].Totals.Off
+			p.Off = p.Off || t.Points[site].Off || t.Points[t.Points[site].Representative].Off
 		}
 		t.called[of.proc] = sum
 	}

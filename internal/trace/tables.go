@@ -148,7 +148,7 @@ type Point struct {
 	Representative PointID // the point whose hits are this one's, too; may be the point itself
 	Loop           PointID // the innermost loop around it whose body stands twice, NoPoint if there is none
 	Op             string  // of a sync point: spec.OpLock ...
-	Totals         Totals
+	Totals                 // over the run
 }
 
 // Totals are the numbers of a point over the run.
@@ -185,10 +185,10 @@ type Length struct {
 
 // Timed is how often the point was timed.
 func (p *Point) Timed() uint64 {
-	if p.Totals.Times == nil {
+	if p.Times == nil {
 		return 0
 	}
-	return p.Totals.Times.N
+	return p.Times.N
 }
 
 // Level is how much of a point is recorded; see package ratecontrol.
@@ -253,7 +253,7 @@ func (p *Point) Summed() bool { return p.Flags&spec.FlagSummed != 0 }
 
 // Degraded is how often the point was reached without an event: it was counted, or
 // timed.
-func (p *Point) Degraded() uint64 { return p.Totals.Hits - min(p.Totals.Traced, p.Totals.Hits) }
+func (p *Point) Degraded() uint64 { return p.Hits - min(p.Traced, p.Hits) }
 
 // Counts is how many hits of probes that count cost as much as counting the point did: a
 // point that has no counter of its own costs nothing.
@@ -262,20 +262,20 @@ func (p *Point) Counts(index PointID) uint64 {
 	case p.Representative != index || p.Flags&(spec.FlagDerived|spec.FlagSummed) != 0:
 		return 0
 	case p.Kind == spec.PointSync && p.Flags&spec.FlagInLine != 0:
-		return p.Totals.Hits - p.Degraded() + p.Degraded()/spec.InLineParts
+		return p.Hits - p.Degraded() + p.Degraded()/spec.InLineParts
 	case p.Flags&(spec.FlagInLine|spec.FlagSmall) != 0:
-		return p.Totals.Hits / spec.InLineParts
+		return p.Hits / spec.InLineParts
 	}
-	return p.Counting(p.Totals.Hits)
+	return p.Counting(p.Hits)
 }
 
 // Counting is how many hits of probes that count cost as much as so many of p's hits. Those that
 // ran without probes are the first to be among them, and were counted in line, as iterations are.
 func (p *Point) Counting(hits uint64) uint64 {
 	if p.Kind == spec.PointLoop {
-		return hits + p.Totals.Plain/spec.InLineParts
+		return hits + p.Plain/spec.InLineParts
 	}
-	plain := min(p.Totals.Plain, hits)
+	plain := min(p.Plain, hits)
 	return hits - plain + plain/spec.InLineParts
 }
 

@@ -89,8 +89,8 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 	}
 	w.Points = slices.Clone(t.Points)
 	for i := range w.Points {
-		w.Points[i].Totals.Hits, w.Points[i].Totals.Traced, w.Points[i].Totals.Reduced, w.Points[i].Totals.Times = 0, 0, 0, nil
-		w.Points[i].Totals.Plain, w.Points[i].Totals.Bursts = 0, nil
+		w.Points[i].Hits, w.Points[i].Traced, w.Points[i].Reduced, w.Points[i].Times = 0, 0, 0, nil
+		w.Points[i].Plain, w.Points[i].Bursts = 0, nil
 	}
 	w.Levels, w.Extensions, w.called, w.Periods = nil, nil, nil, Periods{}
 	for _, c := range t.Levels {

@@ -27,17 +27,17 @@ func TestBursts(t *testing.T) {
 		}
 		plain, turned, small := 0, 0, 0
 		for i := range tr.Points {
-			p, truth := &tr.Points[i], exact.Points[i].Totals.Hits
+			p, truth := &tr.Points[i], exact.Points[i].Hits
 			e := tr.Hits(trace.PointID(i))
 			switch {
 			case e.Exact():
-				if p.Totals.Hits != truth {
-					t.Errorf("%s %s: %d hits, in truth %d", p.Kind, p.Name, p.Totals.Hits, truth)
+				if p.Hits != truth {
+					t.Errorf("%s %s: %d hits, in truth %d", p.Kind, p.Name, p.Hits, truth)
 				}
 			case p.Kind == spec.PointProc, p.Kind == spec.PointSync:
 				t.Errorf("%s %s: hits are estimated", p.Kind, p.Name)
-			case e.Lo > e.Value || e.Value < p.Totals.Hits:
-				t.Errorf("%s %s: %+v, and %d hits", p.Kind, p.Name, e, p.Totals.Hits)
+			case e.Lo > e.Value || e.Value < p.Hits:
+				t.Errorf("%s %s: %+v, and %d hits", p.Kind, p.Name, e, p.Hits)
 			case !e.Bound():
 				given++
 				if e.Lo <= truth && truth <= e.Hi {
@@ -47,11 +47,11 @@ func TestBursts(t *testing.T) {
 				}
 			}
 			switch {
-			case p.Kind == spec.PointLoop && p.Totals.Plain > 100_000:
+			case p.Kind == spec.PointLoop && p.Plain > 100_000:
 				turned++
-			case p.Totals.Plain > truth/2 && p.Small():
+			case p.Plain > truth/2 && p.Small():
 				small++
-			case p.Totals.Plain > truth/2:
+			case p.Plain > truth/2:
 				plain++
 			}
 		}
@@ -80,8 +80,8 @@ func TestBurstsEnd(t *testing.T) {
 	}
 	bursts, hits := uint64(0), uint64(0)
 	for i := range tr.Points {
-		if p := &tr.Points[i]; p.Kind == spec.PointProc && p.Totals.Bursts != nil {
-			bursts, hits = max(bursts, p.Totals.Bursts.N), hits+p.Totals.Bursts.Hits
+		if p := &tr.Points[i]; p.Kind == spec.PointProc && p.Bursts != nil {
+			bursts, hits = max(bursts, p.Bursts.N), hits+p.Bursts.Hits
 		}
 	}
 	if bursts == 0 || hits/bursts < 1000 || hits/bursts > most {

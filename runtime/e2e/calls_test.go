@@ -9,8 +9,8 @@ import (
 	"qinst.dev/runtime/e2e"
 )
 
-// TestCalls compares how often functions were called with what the program counts, from
-// procedures that are left in every way, and by goroutines that wait or never end.
+// TestCalls compares the counts of calls with those the program keeps itself, from procedures left
+// in every way, and by goroutines that wait or never end.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	exe := e2e.Build(t, "programs", "calls")

@@ -24,7 +24,7 @@ type tokens struct {
 var tokenTruth = []tokens{
 	{"fig4", []string{"-unit", "60ms"}, 60, [3]float64{20, 12, 11}},
 	{"plateau", []string{"-unit", "40ms"}, 40, [3]float64{17, 10, 10}}, // W9
-	// W11, in rounds long enough that what a busy machine adds to every sleep is small beside them
+	// W11, in rounds so long that the delays of a busy machine are small
 	{"workers", []string{"-n", "20", "-unit", "15ms"}, 15, [3]float64{60, 40, 40}},
 }
 
@@ -59,7 +59,7 @@ func (c *tokens) predicted(t *testing.T, cmd *exec.Cmd, procs int) (off []string
 	if err != nil || losses.Any() {
 		t.Fatal(losses, err)
 	}
-	worked := 0. // the sleeps are longer than they were asked to be, by what a busy machine adds
+	worked := 0. // a busy machine makes sleeps longer than requested
 	for id := range steps.StepID(p.Steps.Len()) {
 		worked += float64(p.Step(id).Work) / 1e6
 	}

@@ -18,9 +18,8 @@ import (
 	"qinst.dev/runtime/e2e"
 )
 
-// TestDebuggers: what debuggers are told of the user's functions is what they are told of a plain
-// build: parameters and results have their names, and no line at which a debugger might stop is one
-// of probes.
+// TestDebuggers checks that the debug information of the user's functions is that of a plain build:
+// parameters and results have their names, and a debugger stops at no line of a probe.
 func TestDebuggers(t *testing.T) {
 	t.Parallel()
 	e2e.Build(t, "programs", "debugged")
@@ -95,7 +94,7 @@ var (
 	helpers = regexp.MustCompile(`^main\.(\(\*)?_qinst_`)
 )
 
-// stepped returns where a debugger stops that is given a command so many times in main.
+// stepped returns the lines where a debugger stops that gets a command n times in main.
 func stepped(t *testing.T, exe, settings, command string, n int) []string {
 	t.Helper()
 	cmd := exec.Command("dlv", "exec", "--allow-non-terminal-interactive=true", exe)
@@ -124,8 +123,8 @@ func stepped(t *testing.T, exe, settings, command string, n int) []string {
 	return list
 }
 
-// told returns the parameters of each of the user's functions, and the files of the lines at which
-// a debugger may stop in them.
+// told returns the parameters of each of the user's functions, and the files of the lines where a
+// debugger may stop in them.
 func told(t *testing.T, exe string) (params map[string]string, files []string) {
 	t.Helper()
 	file, err := elf.Open(exe)

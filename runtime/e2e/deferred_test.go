@@ -13,8 +13,9 @@ import (
 )
 
 // TestDeferred compares what a program of deferred operations prints with probes and without: the
-// order of deferred calls, what panics and where, who recovers, and the stacks that the program
-// sees. Each operation on the lock of a procedure with many returns has an event.
+// order of deferred calls, the place and value of each panic, the function that recovers, and the
+// stacks that the program sees. Each operation on the lock of a procedure with many returns has an
+// event.
 func TestDeferred(t *testing.T) {
 	t.Parallel()
 	program := e2e.Build(t, "programs", "deferred")
@@ -40,7 +41,7 @@ func TestDeferred(t *testing.T) {
 		ops := map[string]uint64{}
 		for _, p := range tr.Points {
 			if p.Kind == spec.PointSync && tr.Points[p.Owner].Name == "main.(*table).choose" {
-				ops[p.Op] += p.Totals.Hits
+				ops[p.Op] += p.Hits
 			}
 		}
 		if n := uint64(20); settings != "kind:sync=off" && (ops[spec.OpLock] != n || ops[spec.OpUnlock] != n) {

@@ -12,8 +12,8 @@ import (
 	"qinst.dev/runtime/e2e"
 )
 
-// runHolds runs program holds at the default budget. It returns the trace, what is known of its
-// lock, and what the program says.
+// runHolds runs program holds at the default budget. It returns the trace, its lock, and the
+// program's own figures.
 func runHolds(t *testing.T, program string, args ...string) (*trace.Trace, *profile.Object, map[string]int64) {
 	t.Helper()
 	tr, out := e2e.Traced(t, exec.Command(program, args...), "QINST=budget=5%")
@@ -54,7 +54,7 @@ func saidOf(point string, said map[string]int64) int64 {
 func counted(tr *trace.Trace, said map[string]int64) (n uint64) {
 	for _, p := range tr.Points {
 		if saidOf(p.Name, said) != 0 {
-			n += p.Totals.Hits - p.Totals.Traced
+			n += p.Hits - p.Traced
 		}
 	}
 	return n
@@ -81,14 +81,14 @@ func TestHolds(t *testing.T) {
 		}
 		seen := 0
 		for _, p := range tr.Points {
-			if want := saidOf(p.Name, said); want != 0 && p.Totals.Hits != 0 {
+			if want := saidOf(p.Name, said); want != 0 && p.Hits != 0 {
 				seen++
-				if p.Totals.Hits != uint64(want) {
-					t.Errorf("%s: %d hits, expected %d", p.Name, p.Totals.Hits, want)
+				if p.Hits != uint64(want) {
+					t.Errorf("%s: %d hits, expected %d", p.Name, p.Hits, want)
 				}
 			}
-			if p.Name == "main.fib" && p.Totals.Traced > p.Totals.Hits/10 {
-				t.Errorf("%d of %d calls of main.fib were traced", p.Totals.Traced, p.Totals.Hits)
+			if p.Name == "main.fib" && p.Traced > p.Hits/10 {
+				t.Errorf("%d of %d calls of main.fib were traced", p.Traced, p.Hits)
 			}
 		}
 		if took := float64(o.Hold) / float64(said["hold"]); seen != 3 || o.Mark() != "" ||
@@ -111,7 +111,9 @@ func TestHolds(t *testing.T) {
 			if i := o.HoldInterval; i != nil && (i[0] > o.Hold || i[1] < o.Hold) {
 				t.Errorf("held for %d, interval %v", o.Hold, *i)
 			}
-			if o.Mark() == "~" { // beside other load a hold may be so much longer than others that there is no interval
+			if o.Mark() == "~" {
+				// under other load one hold may be far longer than the rest, and then there is no
+				// interval
 				took = append(took, float64(o.Hold)/float64(said["hold"]))
 			}
 			if len(took) == 5 {

@@ -13,7 +13,7 @@ import (
 )
 
 // TestLarge: the compiler inlines hardly anything into a function that is large. So a procedure
-// stands once if both bodies together would be, and what is inlined into it stays so.
+// stands once if both bodies together would be large, and calls inlined into it stay inlined.
 func TestLarge(t *testing.T) {
 	t.Parallel()
 	e2e.Build(t, "programs", "literals") // qinst is on the path

@@ -24,9 +24,9 @@ func TestLevels(t *testing.T) {
 	}{
 		{"time above a rate", "main.burst=1e4/s", func(t *testing.T, l *levelsRun) {
 			l.changes(t, "main.burst", 5, 12)
-			if p := l.point("main.burst"); p.Timed() < p.Totals.Hits/8 || p.Totals.Traced < 1000 ||
-				float64(p.Totals.Traced) > l.slower*4*3*(1000+500+2*128) {
-				t.Errorf("burst: %d timed, %d traced of %d", p.Timed(), p.Totals.Traced, p.Totals.Hits)
+			if p := l.point("main.burst"); p.Timed() < p.Hits/8 || p.Traced < 1000 ||
+				float64(p.Traced) > l.slower*4*3*(1000+500+2*128) {
+				t.Errorf("burst: %d timed, %d traced of %d", p.Timed(), p.Traced, p.Hits)
 			}
 			l.all(t, "main.rare", "main.looped", "main.hot")
 		}},
@@ -38,21 +38,21 @@ func TestLevels(t *testing.T) {
 				t.Errorf("%d records of sums", l.records)
 			}
 			for i := range l.Points {
-				if l.Points[i].Totals.Times != nil {
+				if l.Points[i].Times != nil {
 					t.Errorf("%s was timed", l.Points[i].Name)
 				}
 			}
 		}},
 		{"fixed", "sums=once,main.hot=time,kind:loop=time,main.locked=count", func(t *testing.T, l *levelsRun) {
-			if p := l.point("main.hot"); p.Timed() != p.Totals.Hits || p.Totals.Traced != 0 || p.Totals.Times.Least < 0 ||
-				p.Totals.Times.Most < p.Totals.Times.Took/int64(p.Totals.Hits) {
-				t.Errorf("hot: %d traced, %+v of %d", p.Totals.Traced, p.Totals.Times, p.Totals.Hits)
+			if p := l.point("main.hot"); p.Timed() != p.Hits || p.Traced != 0 || p.Times.Least < 0 ||
+				p.Times.Most < p.Times.Took/int64(p.Hits) {
+				t.Errorf("hot: %d traced, %+v of %d", p.Traced, p.Times, p.Hits)
 			}
 			if l.records != 1 {
 				t.Errorf("%d records of sums, expected one at the end", l.records)
 			}
-			if p := l.point("main.locked"); p.Timed()+p.Totals.Traced != 0 {
-				t.Errorf("locked: %d timed, %d traced", p.Timed(), p.Totals.Traced)
+			if p := l.point("main.locked"); p.Timed()+p.Traced != 0 {
+				t.Errorf("locked: %d timed, %d traced", p.Timed(), p.Traced)
 			}
 			l.all(t, "main.burst", "main.rare", "main.looped")
 		}},
@@ -61,8 +61,8 @@ func TestLevels(t *testing.T) {
 				p := &l.Points[i]
 				// counted in line as long as its procedure has a probe
 				call := p.Kind == spec.PointCall && i == int(p.Representative)
-				if off := p.Name == "main.hot" || call; off && (!p.Totals.Off || !call && p.Totals.Hits > 1000) {
-					t.Errorf("%s %s: %d hits", p.Kind, p.Name, p.Totals.Hits) // of the first window, if any
+				if off := p.Name == "main.hot" || call; off && (!p.Off || !call && p.Hits > 1000) {
+					t.Errorf("%s %s: %d hits", p.Kind, p.Name, p.Hits) // of the first window, if any
 				}
 			}
 			l.all(t, "main.burst", "main.rare", "main.looped")
@@ -71,8 +71,8 @@ func TestLevels(t *testing.T) {
 			l.all(t, "main.hot")
 		}},
 		{"budget", "budget=1%", func(t *testing.T, l *levelsRun) {
-			if p := l.point("main.hot"); p.Totals.Traced > p.Totals.Hits/10 {
-				t.Errorf("hot: %d traced of %d", p.Totals.Traced, p.Totals.Hits)
+			if p := l.point("main.hot"); p.Traced > p.Hits/10 {
+				t.Errorf("hot: %d traced of %d", p.Traced, p.Hits)
 			}
 			l.changes(t, "main.hot", 1, 40)
 		}},
@@ -90,7 +90,7 @@ func TestLevels(t *testing.T) {
 type levelsRun struct {
 	*trace.Trace
 	records int     // of sums
-	slower  float64 // by what the program took longer than it should: then more may change
+	slower  float64 // how much longer the program took than it should: then more may change
 }
 
 // levelsTakes is how many ms the program should take.
@@ -105,8 +105,7 @@ func (l *levelsRun) point(name string) *trace.Point {
 	panic("no " + name)
 }
 
-// conserves compares the counts of the program, of the cells, of the events and of
-// what the sums tell.
+// conserves compares the counts of the program, of the cells, of the events and of the sums.
 func (l *levelsRun) conserves(t *testing.T, out string) {
 	t.Helper()
 	for line := range strings.Lines(out) {
@@ -122,8 +121,8 @@ func (l *levelsRun) conserves(t *testing.T, out string) {
 			l.slower = max(1, float64(n)/levelsTakes)
 			continue
 		}
-		if p := l.point(name); p.Totals.Hits != n && (!p.Totals.Off || p.Totals.Hits > n) {
-			t.Errorf("%s: %d hits, the program counted %d", name, p.Totals.Hits, n)
+		if p := l.point(name); p.Hits != n && (!p.Off || p.Hits > n) {
+			t.Errorf("%s: %d hits, the program counted %d", name, p.Hits, n)
 		}
 	}
 	events := make([]uint64, len(l.Points))
@@ -141,12 +140,12 @@ func (l *levelsRun) conserves(t *testing.T, out string) {
 	sums := l.sums(t)
 	for i := range l.Points {
 		p := &l.Points[i]
-		if events[i] != p.Totals.Traced && losses.Missing == 0 {
-			t.Errorf("%s: %d events, %d traced", p.Name, events[i], p.Totals.Traced)
+		if events[i] != p.Traced && losses.Missing == 0 {
+			t.Errorf("%s: %d events, %d traced", p.Name, events[i], p.Traced)
 		}
 		lengths := uint64(0)
-		if p.Totals.Times != nil {
-			for _, length := range p.Totals.Times.Lengths {
+		if p.Times != nil {
+			for _, length := range p.Times.Lengths {
 				lengths += length.N
 			}
 		}
@@ -154,10 +153,10 @@ func (l *levelsRun) conserves(t *testing.T, out string) {
 		// threads that had counted a hit, and not yet written its event, when the last sums were
 		// read
 		amid := uint64(len(l.Threads))
-		if p.Totals.Traced+p.Timed() > p.Totals.Hits || lengths != p.Timed() || s[1] != p.Timed() ||
-			s[0] > p.Totals.Hits-p.Totals.Traced+p.Timed()+amid {
+		if p.Traced+p.Timed() > p.Hits || lengths != p.Timed() || s[1] != p.Timed() ||
+			s[0] > p.Hits-p.Traced+p.Timed()+amid {
 			t.Errorf("%s: %d hits, %d traced, %d timed, %d in the histogram, sums of %d hits and %d timed", p.Name,
-				p.Totals.Hits, p.Totals.Traced, p.Timed(), lengths, s[0], s[1])
+				p.Hits, p.Traced, p.Timed(), lengths, s[0], s[1])
 		}
 	}
 }

@@ -68,7 +68,7 @@ func literals(t *testing.T, exe, settings string) string {
 	return text + place.ReplaceAllString(arguments.ReplaceAllString(crash, "$1"), "")
 }
 
-// arguments are what a traceback tells of a call, but for the function.
+// arguments are the part of a call in a traceback that follows the function's name.
 var arguments = regexp.MustCompile(`(?m)^(main\..*)\(.*\)$`)
 
 var madeOf = regexp.MustCompile(` T (main\..*(?:\.(?:func|gowrap)?|-range)[0-9]+)$`)

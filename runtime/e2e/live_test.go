@@ -49,11 +49,11 @@ var liveTruth = []struct {
 		map[string]float64{"main.heavy": (1.5 + 4.5) / 7.5, "main.light": 1.5 / 7.5}},
 }
 
-// What holds on any machine, however loaded, is tested on every run: the trace is
-// valid and whole, counts are exact, the profile's sums are the run time. The
-// shares are those of the formula only if the operating system gave the program
-// two processors, which the trace itself tells: only such runs are judged, and one of them
-// must be right. What slows one processor down, beneath the operating system, no trace tells.
+// TestLiveTruth checks on every run what holds on any machine, however loaded: the trace is valid
+// and whole, counts are exact, the profile's sums are the run time. The shares are those of the
+// formula only if the program had two processors. The trace says whether it had them: only such
+// runs are judged, and one of them must be right. A processor that is slowed down beneath the
+// operating system leaves no sign in a trace.
 func TestLiveTruth(t *testing.T) {
 	for _, c := range liveTruth {
 		t.Run(c.program, func(t *testing.T) {
@@ -81,8 +81,8 @@ func TestLiveTruth(t *testing.T) {
 	}
 }
 
-// disturbed reports whether others took so much of the processors that the shares of a formula need
-// not hold. What a host took looks like work.
+// disturbed reports whether other programs took enough of the processors that the shares of a
+// formula need not hold. Time that a host took looks like work.
 func disturbed(tr *trace.Trace, p *profile.Profile) bool {
 	return p.OffCPU+p.Off.Waited() > p.Busy/50 || tr.Steal > p.Busy/50
 }
@@ -119,8 +119,8 @@ func checkedProfile(t *testing.T, tr *trace.Trace, calls map[string]uint64) *pro
 		t.Errorf("%d processors busy of %d", n, p.Procs)
 	}
 	used := p.CPU.User + p.CPU.System - p.CPU.Writer
-	t.Logf("wall %d, busy %d, off-CPU %d and %d, getrusage %d (%+.2f %%), no procedure %.2f %%", p.Wall, p.Busy, p.OffCPU,
-		p.Off.Waited(), used, 100*(float64(p.Busy)/float64(used)-1), 100*noProcedure(p))
+	t.Logf("wall %d, busy %d, off-CPU %d and %d, getrusage %d (%+.2f %%), no procedure %.2f %%", p.Wall, p.Busy,
+		p.OffCPU, p.Off.Waited(), used, 100*(float64(p.Busy)/float64(used)-1), 100*noProcedure(p))
 	return p
 }
 
@@ -350,8 +350,8 @@ func TestRecords(t *testing.T) {
 		}
 	}
 	for i := range tr.Points {
-		if p := &tr.Points[i]; p.Kind == spec.PointRecord && p.Name == "sample" && (p.Totals.Hits != 4 || p.Totals.Traced != 3) {
-			t.Errorf("%d samples counted, %d traced, want 4 and 3", p.Totals.Hits, p.Totals.Traced)
+		if p := &tr.Points[i]; p.Kind == spec.PointRecord && p.Name == "sample" && (p.Hits != 4 || p.Traced != 3) {
+			t.Errorf("%d samples counted, %d traced, want 4 and 3", p.Hits, p.Traced)
 		}
 	}
 	var words bytes.Buffer
@@ -516,13 +516,13 @@ func kill(t *testing.T, exe string, delay time.Duration) error {
 	}
 	for i := range tr.Points {
 		if p := &tr.Points[i]; p.Traceable() && p.Owner == trace.PointID(i) {
-			hits[p.Name] += p.Totals.Hits
-			if p.Totals.Traced > events[p.Name]+threads && losses.Events == 0 {
-				return fmt.Errorf("%s: %d traced, %d events", p.Name, p.Totals.Traced, events[p.Name])
+			hits[p.Name] += p.Hits
+			if p.Traced > events[p.Name]+threads && losses.Events == 0 {
+				return fmt.Errorf("%s: %d traced, %d events", p.Name, p.Traced, events[p.Name])
 			}
 		}
 		if p := &tr.Points[i]; p.Kind == spec.PointCall {
-			calls[p.Name] += p.Totals.Hits
+			calls[p.Name] += p.Hits
 		}
 	}
 	for word, name := range []string{"main.one", "main.two", "step"} {
@@ -547,8 +547,7 @@ func kill(t *testing.T, exe string, delay time.Duration) error {
 	return nil
 }
 
-// TestLocks compares the names and uses of synchronization objects with what the
-// program says they are.
+// TestLocks compares the names and uses of synchronization objects with those the program prints.
 func TestLocks(t *testing.T) {
 	t.Parallel()
 	p, lines := runCounting(t, "locks")
@@ -598,9 +597,9 @@ func TestLocks(t *testing.T) {
 	}
 }
 
-// A program that ends while others go on: no event tells of a goroutine whose start was not
-// recorded any more. What a thread wrote that the system stopped within a probe, while the
-// last of the file was written, is missing there and said to be.
+// A program ends while goroutines run. No event names a goroutine whose start was no longer
+// recorded. If the system stopped a thread within a probe while the last of the file was written,
+// its events are missing there, and the file says so.
 func TestEndsAmidst(t *testing.T) {
 	t.Parallel()
 	exe := e2e.Build(t, "programs", "hops")

@@ -134,11 +134,11 @@ func TestMemory(t *testing.T) {
 				if strings.HasPrefix(p.Name, "main.f") {
 					want = threads
 				}
-				if p.Kind == "proc" && !strings.Contains(p.Name, ".func") && p.Totals.Hits != want {
-					t.Errorf("%s: %d hits, expected %d", p.Name, p.Totals.Hits, want)
+				if p.Kind == "proc" && !strings.Contains(p.Name, ".func") && p.Hits != want {
+					t.Errorf("%s: %d hits, expected %d", p.Name, p.Hits, want)
 				}
-				if p.Kind == "proc" && p.Totals.Traced != entered[p.Name] {
-					t.Errorf("%s: %d traced, %d in the file", p.Name, p.Totals.Traced, entered[p.Name])
+				if p.Kind == "proc" && p.Traced != entered[p.Name] {
+					t.Errorf("%s: %d traced, %d in the file", p.Name, p.Traced, entered[p.Name])
 				}
 			}
 			m := &tr.Memory

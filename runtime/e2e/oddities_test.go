@@ -14,10 +14,10 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// TestOddities builds a program of what people seldom write and generators do: a procedure of 5,000
-// nodes and more, a switch of 10,000 cases, labels and gotos, literals within literals, local
-// types, a generic procedure of many instances. With probes it does the same, whatever is recorded,
-// and counts are exact.
+// TestOddities builds a program of constructs that generators write and people seldom do: a
+// procedure of 5,000 nodes and more, a switch of 10,000 cases, labels and gotos, literals within
+// literals, local types, a generic procedure of many instances. With probes it does the same,
+// whatever is recorded, and counts are exact.
 func TestOddities(t *testing.T) {
 	t.Parallel()
 	e2e.Build(t, "programs", "literals") // the tool is this test's binary, which testscript has put on the path

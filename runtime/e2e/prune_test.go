@@ -40,8 +40,8 @@ func TestPrune(t *testing.T) {
 		tr, _ := e2e.Traced(t, exec.Command(exe), "QINST=budget=5%")
 		for i := range tr.Points {
 			if p := &tr.Points[i]; p.Kind == spec.PointProc && p.Name == "main.pick" {
-				if found++; (p.Totals.Plain > 0) != (name == "pruned") {
-					t.Errorf("%s: %d of %d activations are plain", name, p.Totals.Plain, p.Totals.Hits)
+				if found++; (p.Plain > 0) != (name == "pruned") {
+					t.Errorf("%s: %d of %d activations are plain", name, p.Plain, p.Hits)
 				}
 			}
 		}

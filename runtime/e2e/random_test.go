@@ -118,8 +118,7 @@ func checkRandom(t *testing.T, dir, name string) (calls, loops int) {
 			case skipped[line] != "": // and the list of points says why
 				left[skipped[line]]++
 			case derived[line] && counted[line] < n:
-				// A call that would tell how often the inlined function was called
-				// is left out itself.
+				// A call that would count the calls of the inlined function is left out itself.
 				left["derived"]++
 			case counted[line] != n:
 				t.Errorf("line %d: %d calls counted, %d made", line, counted[line], n)

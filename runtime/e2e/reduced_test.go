@@ -57,9 +57,9 @@ func TestReduced(t *testing.T) {
 			}
 		}},
 		{"sample", "sample:10", "", 300, func(t *testing.T, r *reducedRun) {
-			if left := r.entered["main.fib"]; left < r.point("main.fib").Totals.Traced/10 ||
-				left > r.point("main.fib").Totals.Traced/10+1 {
-				t.Errorf("%d of %d calls are left, expected a tenth", left, r.point("main.fib").Totals.Traced)
+			if left := r.entered["main.fib"]; left < r.point("main.fib").Traced/10 ||
+				left > r.point("main.fib").Traced/10+1 {
+				t.Errorf("%d of %d calls are left, expected a tenth", left, r.point("main.fib").Traced)
 			}
 		}},
 		{"windows and outliers", "windows:10ms+outliers:p90", "", 300, func(t *testing.T, r *reducedRun) {
@@ -72,7 +72,7 @@ func TestReduced(t *testing.T) {
 			var entered uint64
 			for i := range r.Points {
 				if p := &r.Points[i]; p.Kind == spec.PointProc || p.Kind == spec.PointLoop {
-					entered += p.Totals.Traced
+					entered += p.Traced
 				}
 			}
 			if entered != total.Entered || !total.Last || total.Flushes == 0 {
@@ -151,7 +151,7 @@ func TestReducedEnds(t *testing.T) {
 			}
 			losses, err := r.Events(func([]trace.Event) error { return nil })
 			losses.StrayExits = 0               // of entries that are dropped
-			losses.Events, losses.States = 0, 0 // the ring may be full of what extensions have not seen
+			losses.Events, losses.States = 0, 0 // the ring may be full of events that extensions have not seen
 			if err != nil || losses.Any() {
 				t.Errorf("%v, %+v", err, losses)
 			}
@@ -175,8 +175,8 @@ func (r *reducedRun) point(name string) *trace.Point {
 	return &trace.Point{}
 }
 
-// conserves: every hit is traced or counted, and what was traced is in the file or was
-// taken out.
+// conserves checks that every hit is traced or counted, and that every traced event is in the file
+// or was taken out.
 func (r *reducedRun) conserves(t *testing.T) {
 	t.Helper()
 	if err := tracetest.Validate(r.Trace); err != nil {
@@ -195,8 +195,8 @@ func (r *reducedRun) conserves(t *testing.T) {
 		t.Errorf("%v, %+v", err, losses)
 	}
 	for name, n := range calledIn(r.n) {
-		if p := r.point(name); p.Totals.Hits != n {
-			t.Errorf("%s: %d hits, expected %d", name, p.Totals.Hits, n)
+		if p := r.point(name); p.Hits != n {
+			t.Errorf("%s: %d hits, expected %d", name, p.Hits, n)
 		}
 	}
 	for i := range r.Points {
@@ -204,9 +204,9 @@ func (r *reducedRun) conserves(t *testing.T) {
 		if p.Kind == spec.PointProc {
 			r.entered[p.Name] = entered[i]
 		}
-		if p.Traceable() && (p.Totals.Traced != entered[i]+p.Totals.Reduced || p.Totals.Traced > p.Totals.Hits) {
-			t.Errorf("%s: %d hits, %d traced, %d in the file, %d taken out", p.Name, p.Totals.Hits, p.Totals.Traced, entered[i],
-				p.Totals.Reduced)
+		if p.Traceable() && (p.Traced != entered[i]+p.Reduced || p.Traced > p.Hits) {
+			t.Errorf("%s: %d hits, %d traced, %d in the file, %d taken out", p.Name, p.Hits, p.Traced, entered[i],
+				p.Reduced)
 		}
 	}
 }
@@ -233,7 +233,7 @@ func (r *reducedRun) records(t *testing.T, name string) (list []*sddf.Packet) {
 	return list
 }
 
-// profiled compares the profile's calls with what was traced.
+// profiled compares the profile's calls with the traced events.
 func (r *reducedRun) profiled(t *testing.T) {
 	t.Helper()
 	calls := map[string]uint64{}
@@ -242,8 +242,8 @@ func (r *reducedRun) profiled(t *testing.T) {
 		calls[r.Points[i].Name], _ = sddf.Field[uint64](p, "calls")
 	}
 	for name := range calledIn(r.n) {
-		if p := r.point(name); calls[name] != p.Totals.Traced || p.Totals.Reduced != p.Totals.Traced {
-			t.Errorf("%s: %d calls in the profile, %d taken out, %d traced", name, calls[name], p.Totals.Reduced, p.Totals.Traced)
+		if p := r.point(name); calls[name] != p.Traced || p.Reduced != p.Traced {
+			t.Errorf("%s: %d calls in the profile, %d taken out, %d traced", name, calls[name], p.Reduced, p.Traced)
 		}
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"qinst.dev/runtime/e2e"
 )
 
-// What samples say of programs whose profile is a formula: each share lies in its
-// interval, made half as wide again, for there are many and the machine is no model. One
-// run that had its processors must be right.
+// TestLiveSamples samples programs whose profile is a formula: each share lies in its interval,
+// made half as wide again, for there are many and the machine is no model. One run that had its
+// processors must be right.
 func TestLiveSamples(t *testing.T) {
 	for _, c := range liveTruth {
 		if c.npt == nil {

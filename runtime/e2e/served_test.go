@@ -75,8 +75,8 @@ func TestServed(t *testing.T) {
 	defer tr.Close()
 	for i := range tr.Points {
 		if p := &tr.Points[i]; p.Name == "main.busy" && p.Kind == spec.PointProc &&
-			fmt.Sprintln(p.Totals.Hits) != string(rest) {
-			t.Errorf("%d hits, the program counted %s", p.Totals.Hits, rest)
+			fmt.Sprintln(p.Hits) != string(rest) {
+			t.Errorf("%d hits, the program counted %s", p.Hits, rest)
 		}
 	}
 	checkedProfile(t, tr, nil)
@@ -192,8 +192,8 @@ func (s served) foreign(t *testing.T) {
 	}
 }
 
-// together changes limits of which one cannot be had: none is changed. The last ones find
-// no room among the program's.
+// together changes several limits, one of them impossible: none is changed. The last ones find no
+// room among the program's.
 func (s served) together(t *testing.T) {
 	t.Helper()
 	s.change(t, url.Values{"main.busy": {"count"}, "main.z": {"quick"}}, http.StatusBadRequest)

@@ -45,7 +45,7 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// checkStorm compares a trace of the program storm with what it printed.
+// checkStorm compares a trace of the program storm with its output.
 func checkStorm(t *testing.T, tr *trace.Trace, out string) {
 	t.Helper()
 	p, err := profile.New(tr)

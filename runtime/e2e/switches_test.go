@@ -152,8 +152,8 @@ func TestSwitchCounts(t *testing.T) {
 	}
 }
 
-// TestRefused runs a program in a container's filter: it goes on, and the page says what is not
-// known and what would allow it.
+// TestRefused runs a program in a container's filter: it goes on, and the page names what is
+// unknown and the permission that is missing.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	exe := e2e.Build(t, "programs", "steady")
@@ -163,7 +163,7 @@ func TestRefused(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	burn(t) // otherwise there is nothing to tell
+	burn(t) // otherwise there are no switches to report
 	tr, out := e2e.Traced(t, exec.Command(filtered, exe, "-rounds", "200", "-workers", "4"), "GOMAXPROCS=2")
 	if out != "" {
 		t.Errorf("it said %q", out)
@@ -188,8 +188,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestBriefThreads runs goroutines on threads that end before anybody asks for their times. What
-// they had of the machine is known: all but what the system needs to begin and to end a thread.
+// TestBriefThreads runs goroutines on threads that end before their times are read. Their processor
+// time is known, but for the system's own work to begin and to end a thread.
 func TestBriefThreads(t *testing.T) {
 	t.Parallel()
 	exe := e2e.Build(t, "programs", "brief")

@@ -27,7 +27,8 @@ func TestChecksum(t *testing.T) {
 	if runtime.GOARCH == "arm64" {
 		load, store = "\tMOVWU\tsum+0(FP), R0\n\tMOVD\tp+8(FP), R1\n\tMOVD\tn+16(FP), R2\n", "\tMOVW\tR0, ret+24(FP)\n"
 	}
-	text = strings.Replace(text, "runtime·qinstChecksum<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0\n", "·qinstChecksum(SB),NOSPLIT,$0-28\n"+load, 1)
+	text = strings.Replace(text, "runtime·qinstChecksum<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0\n",
+		"·qinstChecksum(SB),NOSPLIT,$0-28\n"+load, 1)
 	text = strings.Replace(text, "\tRET\n", store+"\tRET\n", 1)
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -15,7 +15,7 @@ import (
 	"qinst.dev/runtime/edit"
 )
 
-// contexts are the thread contexts of _rt/qinst.go, in the order in which comments name
+// contexts are the thread contexts of _rt/doc.go, in the order in which comments name
 // them, and where each begins: functions that nothing of ours calls. Probes begin in the
 // assembly and hooks in the patch table, too.
 var contexts = []struct {
@@ -23,16 +23,21 @@ var contexts = []struct {
 	roots []string
 }{
 	{"start", []string{"qinstStart", "qinstRegister", "qinstRecordKind"}},
-	{"probe", []string{"qinstExitAll", "qinstTrip", "qinstChan", "qinstRecordReached", "qinstEmit", "QinstAt", "QinstDepth"}},
+	{"probe", []string{"qinstExitAll", "qinstTrip", "qinstChan", "qinstRecordReached", "qinstEmit", "QinstAt",
+		"QinstDepth"}},
 	{"hook", nil},
 	{"end", []string{"qinstEnd", "qinstFlush", "qinstReduceAll", "qinstPipeBroken"}},
-	{"goroutine", []string{"qinstSetRate", "qinstName", "qinstRegion", "qinstRegionEnd", "qinstUserRegion", "qinstTraceRegion", "qinstLabels",
-		"qinstTableAt", "qinstPointState", "qinstFlushed", "qinstUserChanges", "qinstArrives", "qinstSnapshot", "qinstReduceStart", "qinstExtensions",
+	{"goroutine", []string{"qinstSetRate", "qinstName", "qinstRegion", "qinstRegionEnd", "qinstUserRegion",
+		"qinstTraceRegion", "qinstLabels",
+		"qinstTableAt", "qinstPointState", "qinstFlushed", "qinstUserChanges", "qinstArrives", "qinstSnapshot",
+		"qinstReduceStart", "qinstExtensions",
 		"qinstCheckRate", "qinstMatches"}},
 	{"writer", []string{"qinstWriter"}},
 	{"sampler", []string{"qinstTakeSamples"}},
-	{"reducer", []string{"qinstReducer", "qinstReduceWait", "qinstReducePark", "qinstReduceRound", "qinstReduceTake", "qinstReduceChange", "qinstReduceGive",
-		"qinstReduceDropped", "qinstReducePackets", "qinstReduceParts", "qinstReduceAnswer", "qinstReduceLeave", "qinstReduceSay"}},
+	{"reducer", []string{"qinstReducer", "qinstReduceWait", "qinstReducePark", "qinstReduceRound", "qinstReduceTake",
+		"qinstReduceChange", "qinstReduceGive",
+		"qinstReduceDropped", "qinstReducePackets", "qinstReduceParts", "qinstReduceAnswer", "qinstReduceLeave",
+		"qinstReduceSay"}},
 }
 
 // rtFunc is a function under _rt.
@@ -98,9 +103,9 @@ func reach(funcs map[string][]*rtFunc, name, context string) {
 	}
 }
 
-// TestContexts checks that each function under _rt says in which contexts it runs, as
-// the calls have it. A goroutine that calls one from a new context sees that in the diff, and asks
-// whether it may. The flag -update writes the comments.
+// TestContexts checks that each function under _rt says in which contexts it runs, as the calls
+// have it, and stands in a file of one of them. An author who calls one from a new context sees
+// that in the diff, and asks whether it may. The flag -update writes the comments.
 func TestContexts(t *testing.T) {
 	t.Parallel()
 	funcs, fset := rtFuncs(t)
@@ -141,6 +146,7 @@ func TestContexts(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(funcs)) {
 		for _, r := range funcs[name] {
 			checkContext(t, fset, r, files)
+			checkFile(t, r)
 		}
 	}
 	for name, buf := range files {
@@ -150,6 +156,20 @@ func TestContexts(t *testing.T) {
 	}
 	if len(funcs) < 300 {
 		t.Errorf("found %d functions", len(funcs))
+	}
+}
+
+// checkFile compares the name of a function's file with the contexts the function runs in. A file
+// that begins with a context has functions that run there, and perhaps elsewhere too; a file that
+// begins with base has functions of several contexts.
+func checkFile(t *testing.T, r *rtFunc) {
+	t.Helper()
+	begin, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(r.file), ".go"), "_")
+	switch {
+	case r.decl.Body == nil && len(r.in) == 0, r.in[begin], begin == "base" && len(r.in) > 1:
+	default:
+		t.Errorf("%s has %s, which runs in %v: a file is named by a context of its functions, or base if they have several",
+			r.file, r.decl.Name.Name, slices.Sorted(maps.Keys(r.in)))
 	}
 }
 

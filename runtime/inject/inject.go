@@ -41,14 +41,16 @@ var machines = []string{"linux/amd64", "linux/arm64"}
 
 func (t Target) check() error {
 	if machine := t.GOOS + "/" + t.GOARCH; !slices.Contains(machines, machine) {
-		return fmt.Errorf("found GOOS/GOARCH %s, instrumented programs can be built for %s", machine, strings.Join(machines, " and "))
+		return fmt.Errorf("found GOOS/GOARCH %s, instrumented programs can be built for %s", machine,
+			strings.Join(machines, " and "))
 	}
 	lines := supported
 	if tried != "" {
 		lines = append(slices.Clone(lines), tried)
 	}
 	for _, v := range lines {
-		if t.GoVersion == v || strings.HasPrefix(t.GoVersion, v+".") || strings.HasPrefix(t.GoVersion, v+"-") || strings.HasPrefix(t.GoVersion, v+"rc") {
+		if t.GoVersion == v || strings.HasPrefix(t.GoVersion, v+".") || strings.HasPrefix(t.GoVersion, v+"-") ||
+			strings.HasPrefix(t.GoVersion, v+"rc") {
 			return nil
 		}
 	}
@@ -80,7 +82,7 @@ func Compile(t Target, files []string, dir string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if out, err = add(out, dir, name, text); err != nil {
+		if out, err = add(out, dir, "qinst_"+name, text); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +137,7 @@ func Assemble(t Target, files []string, dir string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		ours, err := sources.ReadFile("_rt/qinst_" + t.GOARCH + ".s")
+		ours, err := sources.ReadFile("_rt/probe_" + t.GOARCH + ".s")
 		if err != nil {
 			return nil, err
 		}

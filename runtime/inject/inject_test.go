@@ -70,7 +70,8 @@ func TestCompileReplacesAnchoredFiles(t *testing.T) {
 	for _, f := range out[len(files):] {
 		names = append(names, filepath.Base(f))
 	}
-	if !slices.Contains(names, "qinst_amd64.go") || slices.Contains(names, "qinst_arm64.go") || !slices.Contains(names, "qinst_spec.go") {
+	if !slices.Contains(names, "qinst_base_amd64.go") || slices.Contains(names, "qinst_base_arm64.go") ||
+		!slices.Contains(names, "qinst_base_spec.go") {
 		t.Errorf("added files are %v", names)
 	}
 }
@@ -159,7 +160,8 @@ func spoilFile(t *testing.T, files []string, base string, spoil func(string) str
 
 func TestMissingFile(t *testing.T) {
 	t.Parallel()
-	if _, err := Compile(target("linux", "amd64"), nil, t.TempDir()); err == nil || !strings.Contains(err.Error(), "has no file") {
+	if _, err := Compile(target("linux", "amd64"), nil, t.TempDir()); err == nil ||
+		!strings.Contains(err.Error(), "has no file") {
 		t.Errorf("got error %v, want one that names the missing file", err)
 	}
 }
@@ -181,7 +183,8 @@ func TestAssemble(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, symbol := range []string{"runtime·qinst_enter", "runtime·qinst_call", "runtime·qinstNow", "runtime·qinstInvariantClock"} {
+		for _, symbol := range []string{"runtime·qinst_enter", "runtime·qinst_call", "runtime·qinstNow",
+			"runtime·qinstInvariantClock"} {
 			if n := strings.Count(string(text), "TEXT "+symbol+"<ABIInternal>"); n != 1 {
 				t.Errorf("%s defines %s %d times", arch, symbol, n)
 			}

@@ -24,7 +24,7 @@ type patch struct {
 type place func(f *ast.File) (matches int, start, end token.Pos)
 
 // tracerHooks are the methods of traceLocker that have our own recording at their heads (see
-// _rt/qinst_state.go). An empty hook only ends the method while Go's tracer is off.
+// _rt/hook_state.go). An empty hook only ends the method while Go's tracer is off.
 var tracerHooks = []struct{ file, method, hook string }{
 	{"traceruntime.go", "Gomaxprocs", "qinstMark(qinstEvProcs, uint64(procs))"},
 	{"traceruntime.go", "ProcStart", "qinstProcStart()"},
@@ -97,7 +97,8 @@ func patches() []patch {
 		{"proc.go", head("mcommoninit"), " qinstNewM(mp);"},
 		{"proc.go", after("malg", "newg := new(g)"), "; qinstNewG(newg)"},
 		{"proc.go", after("execute", "gp.m = mp"), "; gp.qinst = mp.qinst; qinstGiven(mp, gp); qinstLend(mp, gp)"},
-		{"coro.go", after("coroswitch_m", "setMNoWB(&gnext.m, mp)"), "; gnext.qinst = mp.qinst; qinstGiven(mp, gnext); qinstLend(mp, gnext)"},
+		{"coro.go", after("coroswitch_m", "setMNoWB(&gnext.m, mp)"),
+			"; gnext.qinst = mp.qinst; qinstGiven(mp, gnext); qinstLend(mp, gnext)"},
 		{"preempt.go", after("asyncPreempt2", "gp.asyncSafePoint = true"), "; qinstKeepLedger(gp)"},
 		{"proc.go", head("dropg"), " qinstStopped(getg().m.curg);"},
 		{"cgocall.go", after("cgocallbackg", "exitsyscall()"), "; qinstCalledBack(gp)"},
@@ -106,15 +107,19 @@ func patches() []patch {
 		{"panic.go", before("Goexit", "goexit1()"), "qinstGoexits(); "},
 
 		// The object that a goroutine waits for, or has just used.
-		{"sema.go", before("semacquire1", "goparkunlock(&root.lock, reason, traceBlockSync, 4+skipframes)"), "gp.m.qinstSema = uintptr(unsafe.Pointer(addr)); "},
+		{"sema.go", before("semacquire1", "goparkunlock(&root.lock, reason, traceBlockSync, 4+skipframes)"),
+			"gp.m.qinstSema = uintptr(unsafe.Pointer(addr)); "},
 		{"chan.go", head("chansend"), " getg().qinstChan = uintptr(unsafe.Pointer(c));"},
 		{"chan.go", head("chanrecv"), " getg().qinstChan = uintptr(unsafe.Pointer(c));"},
-		{"select.go", before("selectgo", "return casi, recvOK"), "if casi >= 0 { gp.qinstChan = uintptr(unsafe.Pointer(scases[casi].c)) }; "},
-		{"proc.go", before("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "qinstSpin(qinstEvSpinBegin); "},
+		{"select.go", before("selectgo", "return casi, recvOK"),
+			"if casi >= 0 { gp.qinstChan = uintptr(unsafe.Pointer(scases[casi].c)) }; "},
+		{"proc.go", before("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"),
+			"qinstSpin(qinstEvSpinBegin); "},
 		{"proc.go", after("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "; qinstSpin(qinstEvSpinEnd)"},
 
 		// The tool's threads are none of the program's.
-		{"proc.go", only("mcount", "return int32(sched.mnext - sched.nmfreed)"), "return int32(sched.mnext - sched.nmfreed) - qinstThreads"},
+		{"proc.go", only("mcount", "return int32(sched.mnext - sched.nmfreed)"),
+			"return int32(sched.mnext - sched.nmfreed) - qinstThreads"},
 		{"mprof.go", only("threadCreateProfileInternal", "n++"), "if !mp.qinstOurs { n++ }"},
 		{"mprof.go", only("threadCreateProfileInternal", "copyFn(r)"), "if !mp.qinstOurs { copyFn(r) }"},
 
@@ -122,18 +127,21 @@ func patches() []patch {
 		{"time.go", after("newTimer", "t.init = true"), "; if c == nil { qinstArms(&t.timer) }"},
 		{"time.go", before("resetTimer", "return t.reset(when, period)"), "if !t.isChan { qinstArms(&t.timer) }; "},
 		{"time.go", after("timer.unlockAndRun", "delay := now - t.when"), "; getg().m.qinstLate = delay"},
-		{"time.go", after("timer.unlockAndRun", "f := t.f"), "; if !t.isChan { getg().m.qinstTimer = uintptr(unsafe.Pointer(t)) }"},
+		{"time.go", after("timer.unlockAndRun", "f := t.f"),
+			"; if !t.isChan { getg().m.qinstTimer = uintptr(unsafe.Pointer(t)) }"},
 
 		// The writer's descriptors are not the program's.
 		{"os_linux.go", before("runPerThreadSyscall", "args := perThreadSyscall"), "if qinstPerThread() { return }; "},
 
 		// What takes memory, and what the collector takes of the processors.
-		{"mcache.go", after("mcache.refill", "c.alloc[spc] = s"), "; qinstTook(uintptr(s.nelems)*s.elemsize - usedBytes)"},
+		{"mcache.go", after("mcache.refill", "c.alloc[spc] = s"),
+			"; qinstTook(uintptr(s.nelems)*s.elemsize - usedBytes)"},
 		{"mcache.go", before("mcache.allocLarge", "return s"), "qinstTook(npages * pageSize); "},
 		{"mgc.go", before("gcBgMarkWorker", "startTime := nanotime()"), "qinstCPU := qinstCollects(); "},
 		{"mgc.go", after("gcBgMarkWorker", "duration := now - startTime"), "; qinstCollected(qinstCPU, 1)"},
 		{"mgcmark.go", before("gcAssistAlloc1", "startTime := nanotime()"), "qinstCPU := qinstAssists(); "},
-		{"mgcmark.go", after("gcAssistAlloc1", "duration := now - startTime"), "; qinstCollected(qinstCPU, qinstAssistsEach)"},
+		{"mgcmark.go", after("gcAssistAlloc1", "duration := now - startTime"),
+			"; qinstCollected(qinstCPU, qinstAssistsEach)"},
 
 		// These write to the tracer's buffer themselves.
 		{"traceruntime.go", condition("trace_userTaskCreate", "!tl.ok()", 1, 1), "tl.gen == 0"},
@@ -145,7 +153,8 @@ func patches() []patch {
 		{"traceruntime.go", head("trace_userTaskEnd"), " qinstTask(id, qinstEvTaskEnd, \"\");"},
 
 		// The ways a process ends.
-		{"proc.go", after("runExitHooks", "exithook.Run(code)"), "; qinstReduceAll(true); qinstEnd(qinstWhyExit, int32(code))"},
+		{"proc.go", after("runExitHooks", "exithook.Run(code)"),
+			"; qinstReduceAll(true); qinstEnd(qinstWhyExit, int32(code))"},
 		{"runtime.go", head("syscall_Exit"), " qinstReduceAll(true); qinstEnd(qinstWhyExit, int32(code));"},
 		{"proc.go", head("syscall_runtime_BeforeExec"), " qinstReduceAll(false); qinstFlush();"},
 		{"signal_unix.go", head("sighandler"), " if qinstSignalled(sig, &sigctxt{info, ctxt}, gp) { return };"},
@@ -213,7 +222,8 @@ func qinstUserChanges(user int)
 	// The function of package runtime that this calls gets any pointer from packages that know its
 	// name. What the pointer leads to is known here alone.
 	"runtime/pprof": {[]patch{
-		{"runtime.go", before("SetGoroutineLabels", "runtime_setProfLabel(unsafe.Pointer(ctxLabels))"), "qinstLabels(unsafe.Pointer(ctxLabels)); "},
+		{"runtime.go", before("SetGoroutineLabels", "runtime_setProfLabel(unsafe.Pointer(ctxLabels))"),
+			"qinstLabels(unsafe.Pointer(ctxLabels)); "},
 	}, "qinst_labels.go", `package pprof
 
 import "unsafe"
@@ -273,7 +283,8 @@ func applyTo(path string, list []patch) ([]byte, error) {
 	for _, a := range list {
 		n, start, end := a.at(f)
 		if n != 1 {
-			return nil, fmt.Errorf("%s: found %d places for %q, expected 1: this Go version's runtime is not known", path, n, a.text)
+			return nil, fmt.Errorf("%s: found %d places for %q, expected 1: this Go version's runtime is not known",
+				path, n, a.text)
 		}
 		buf.Replace(fset.Position(start).Offset, fset.Position(end).Offset, a.text)
 	}

@@ -20,9 +20,11 @@ func TestShared(t *testing.T) {
 		maps.Copy(files, texts)
 	}
 	for name, wants := range map[string][]string{
-		"control.go": {"type qinstRatePoint struct", "func (p *qinstRatePoint) Step(l qinstRateLimit,", "l.Rate >= qinstRateAny", "func qinstRateShare("},
-		"limit.go":   {"func qinstRateParseLimit(", "Below: qinstRateTime"},
-		"table.go":   {"var qinstSettingTable = [...]qinstSettingSetting{", "qinstSettingMode: {Name: \"mode\"", "Forms: qinstSettingPeriod | qinstSettingBytes"},
+		"control.go": {"type qinstRatePoint struct", "func (p *qinstRatePoint) Step(l qinstRateLimit,",
+			"l.Rate >= qinstRateAny", "func qinstRateShare("},
+		"limit.go": {"func qinstRateParseLimit(", "Below: qinstRateTime"},
+		"table.go": {"var qinstSettingTable = [...]qinstSettingSetting{", "qinstSettingMode: {Name: \"mode\"",
+			"Forms: qinstSettingPeriod | qinstSettingBytes"},
 		"parse.go":   {"func (s *qinstSettingSetting) Parse(text string) (v qinstSettingValue, ok bool)"},
 		"nearest.go": {"func qinstSettingNearestWord("},
 	} {

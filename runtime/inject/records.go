@@ -11,11 +11,12 @@ import (
 
 // generated returns the part of the runtime that is generated from tables: the descriptors of all
 // records, a function that writes each, and the constants of settings. Constants of the format
-// are in _rt/qinst_spec.go.
+// are in _rt/base_spec.go.
 func generated() ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("package runtime\n\n")
-	fmt.Fprintf(&b, "const (\n\tqinstSettingNames = %q\n\tqinstMostSamplers = %d\n)\n", settings.Names(), settings.Table[settings.Samplers].Most)
+	fmt.Fprintf(&b, "const (\n\tqinstSettingNames = %q\n\tqinstMostSamplers = %d\n)\n", settings.Names(),
+		settings.Table[settings.Samplers].Most)
 	var preamble []byte
 	var sums sddf.Segment
 	for i := range spec.Records {
@@ -80,7 +81,8 @@ func recordWriter(b *strings.Builder, r *spec.Record) error {
 			typ, call = "uint64", "qinstArray"
 		}
 		if last := i == len(r.Fields)-1; typ == "" || !last && (call == "qinstBlob" || call == "qinstArray") {
-			return fmt.Errorf("record %q: found field %q of type %s, which the runtime cannot write there", r.Name, f.Name, f.Type)
+			return fmt.Errorf("record %q: found field %q of type %s, which the runtime cannot write there", r.Name,
+				f.Name, f.Type)
 		}
 		name := "v" + camel(f.Name) // so that no field is a word of Go
 		fmt.Fprintf(&params, ", %s %s", name, typ)

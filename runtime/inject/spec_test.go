@@ -24,7 +24,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-var update = flag.Bool("update", false, "write _rt/qinst_spec.go")
+var update = flag.Bool("update", false, "write _rt/base_spec.go")
 
 // specConstants are the constants of package spec that the runtime may need, by name and
 // in the order of their source: the package's numbers, and the texts of its headers.
@@ -56,7 +56,8 @@ func specConstants(t *testing.T) (names []string, values map[string]constant.Val
 	at := map[string]token.Pos{}
 	for _, name := range pkg.Scope().Names() {
 		c, ok := pkg.Scope().Lookup(name).(*types.Const)
-		if !ok || c.Val().Kind() == constant.String && name != "Magic" && name != "PartSuffix" && !strings.HasPrefix(name, "Attr") {
+		if !ok || c.Val().Kind() == constant.String && name != "Magic" && name != "PartSuffix" &&
+			!strings.HasPrefix(name, "Attr") {
 			continue
 		}
 		ours := name
@@ -80,7 +81,7 @@ func TestConstants(t *testing.T) {
 		t.Fatalf("found %d constants in package spec", len(names))
 	}
 	var b bytes.Buffer
-	b.WriteString("package runtime\n\n// Constants of package spec. \"go test ./runtime/inject -run TestConstants -update\" writes this file.\n\nconst (\n")
+	b.WriteString("package runtime\n\n// Constants of package spec, written by \"go test ./runtime/inject -run TestConstants -update\".\n\nconst (\n")
 	for _, name := range names {
 		if docs[name] != "" {
 			fmt.Fprintf(&b, "// %s\n", docs[name])
@@ -92,7 +93,7 @@ func TestConstants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const file = "_rt/qinst_spec.go"
+	const file = "_rt/base_spec.go"
 	if *update {
 		if err := os.WriteFile(file, want, 0o666); err != nil {
 			t.Fatal(err)
@@ -117,7 +118,7 @@ func TestRingWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if filepath.Base(f) != "qinst_spec.go" {
+		if filepath.Base(f) != "base_spec.go" {
 			all.Write(text)
 		}
 	}
@@ -141,14 +142,14 @@ func TestRingWords(t *testing.T) {
 // order: a ring has a reason's number.
 func TestEndReasons(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("_rt/qinst_writer.go")
+	text, err := os.ReadFile("_rt/writer.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("var qinstWhyText = %#v\n", spec.EndReasons)
 	want = strings.Replace(want, fmt.Sprintf("[%d]", len(spec.EndReasons)), "[...]", 1)
 	if !bytes.Contains(text, []byte(want)) {
-		t.Errorf("_rt/qinst_writer.go lacks %s", want)
+		t.Errorf("_rt/writer.go lacks %s", want)
 	}
 }
 
@@ -161,11 +162,11 @@ func TestRecordWriters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encode, err := os.ReadFile("_rt/qinst_encode.go")
+	encode, err := os.ReadFile("_rt/writer_encode.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	check, err := os.ReadFile("_rt/qinst_check.go")
+	check, err := os.ReadFile("_rt/writer_check.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -236,7 +236,8 @@ func TestAbsent(t *testing.T) {
 		"Nothing stands out: no lock that is queued for, no part that runs alone, little time in which nothing ran.": {Wall: 500, IdleOff: 20},
 		"Nothing stands out: no part that runs alone, no time in which nothing ran.":                                 {Wall: 500, Objects: []profile.Object{lock}},
 		"Nothing stands out: no lock that is queued for.":                                                            {Wall: 500, Idle: 100, Alone: 100},
-		"Nothing stands out that a change would gain much from.":                                                     {Wall: 500, Idle: 100, Alone: 100, Objects: []profile.Object{lock}},
+		"Nothing stands out that a change would gain much from.": {Wall: 500, Idle: 100, Alone: 100,
+			Objects: []profile.Object{lock}},
 	} {
 		if got := Absent(p); got != want {
 			t.Errorf("found %q, expected %q", got, want)

@@ -35,7 +35,7 @@ func New(source trace.Source, o Options) (*Result, error) {
 	c.costs(r)
 	for i := range p.R.T.Points {
 		if pt := &p.R.T.Points[i]; pt.Op == spec.OpDefault {
-			r.Flagged += pt.Totals.Hits
+			r.Flagged += pt.Hits
 		}
 	}
 	if c.known() {

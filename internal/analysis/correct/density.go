@@ -99,7 +99,7 @@ const mostOther = 0.05
 func (c *correction) sameProgram(t *trace.Tables) error {
 	hits := map[uint64]uint64{}
 	for i := range t.Points {
-		hits[t.Points[i].ID] = t.Points[i].Totals.Hits
+		hits[t.Points[i].ID] = t.Points[i].Hits
 	}
 	mine, found, all, apart := 0, 0, uint64(0), uint64(0)
 	for i := range c.p.R.T.Points {
@@ -113,7 +113,7 @@ func (c *correction) sameProgram(t *trace.Tables) error {
 			found++
 		}
 		if ok && (p.Kind == spec.PointSync || p.Kind == spec.PointProc && !p.Small()) {
-			all, apart = all+p.Totals.Hits, apart+max(p.Totals.Hits, n)-min(p.Totals.Hits, n)
+			all, apart = all+p.Hits, apart+max(p.Hits, n)-min(p.Hits, n)
 		}
 	}
 	switch {

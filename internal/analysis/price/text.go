@@ -27,15 +27,15 @@ func InText(t *trace.Tables) (text map[trace.PointID]InLine, n Numbers) {
 		if p.Kind == spec.PointFunc || p.Kind == spec.PointSite || p.Flags&(spec.FlagDerived|spec.FlagSummed) != 0 {
 			continue
 		}
-		n.Reduced += p.Totals.Reduced
+		n.Reduced += p.Reduced
 		n.Timed += p.Timed()
 		own := text[p.Owner]
 		if p.Kind == spec.PointProc && p.Flags&spec.FlagSmall == 0 {
-			own.Entries += p.Totals.Hits
+			own.Entries += p.Hits
 		}
-		hits := p.Totals.Hits
+		hits := p.Hits
 		if p.Kind == spec.PointProc {
-			hits -= min(p.Totals.Plain, hits)
+			hits -= min(p.Plain, hits)
 		}
 		switch {
 		case p.Representative != trace.PointID(i):
@@ -45,9 +45,9 @@ func InText(t *trace.Tables) (text map[trace.PointID]InLine, n Numbers) {
 			(p.Kind == spec.PointProc || p.Kind == spec.PointLoop):
 			own.Placed += hits
 		default:
-			own.Called += hits - min(p.Totals.Traced+p.Timed(), hits)
+			own.Called += hits - min(p.Traced+p.Timed(), hits)
 		}
-		own.Plain += p.Totals.Plain
+		own.Plain += p.Plain
 		if own != (InLine{}) {
 			text[p.Owner] = own
 		}

@@ -16,7 +16,7 @@ type Blind struct {
 	Why     string
 }
 
-// blindShare is the part of the run time from which on a package is worth probes.
+// blindShare is the part of the run time above which a package is worth probes.
 const blindShare = 0.02
 
 // maxBlind bounds how many packages one run adds.

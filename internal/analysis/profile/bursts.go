@@ -13,7 +13,7 @@ func burstsNote(parts []*Profile) string {
 	for _, p := range parts {
 		for i := range p.built.r.T.Points {
 			switch pt := &p.built.r.T.Points[i]; {
-			case pt.Totals.Plain == 0:
+			case pt.Plain == 0:
 			case pt.Kind == spec.PointLoop:
 				loops[pt.ID] = true
 			default:

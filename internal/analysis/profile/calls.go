@@ -35,21 +35,21 @@ func newCalls(b *builder) *calls {
 func (cs *calls) list() []Call {
 	for i := range cs.t.Points {
 		pt := &cs.t.Points[i]
-		if !isCall(pt) || pt.Flags&spec.FlagDerived != 0 || pt.Totals.Hits == 0 {
+		if !isCall(pt) || pt.Flags&spec.FlagDerived != 0 || pt.Hits == 0 {
 			continue
 		}
 		c, all, left := Call{Caller: cs.ownerName(pt), Callee: pt.Name, File: pt.File, Line: pt.Line},
-			cs.t.Hits(trace.PointID(i)), pt.Totals.Hits
+			cs.t.Hits(trace.PointID(i)), pt.Hits
 		callees := cs.t.Callees[trace.PointID(i)]
 		for _, name := range slices.Sorted(maps.Keys(callees)) {
 			told, n := c, min(callees[name], left)
 			told.Callee = cs.realName(name)
-			told.setNumber(all.Part(n, pt.Totals.Hits))
+			told.setNumber(all.Part(n, pt.Hits))
 			left -= n
 			cs.add(told, 0)
 		}
 		if left > 0 {
-			c.setNumber(all.Part(left, pt.Totals.Hits))
+			c.setNumber(all.Part(left, pt.Hits))
 			cs.add(c, 0)
 		}
 	}
@@ -66,7 +66,7 @@ func sortCalls(list []Call) {
 }
 
 // realName returns the function after the wrappers that the compiler makes for method values, and
-// for value methods called through a pointer. What has a probe around it is only known to be an
+// for value methods called through a pointer. A call with a probe around it is only known to be an
 // operation.
 func (cs *calls) realName(symbol string) string {
 	if symbol == "runtime.qinst_jump" || symbol == "qinst_jump" || strings.Contains(symbol, "_qinst") {

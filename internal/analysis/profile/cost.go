@@ -8,9 +8,9 @@ import (
 )
 
 // Cost is the processor time that the tool took from the program, in ns, by kind. Numbers are
-// counted. The writer's time is measured, and where samples show what text runs, that of probes.
-// Else events have the price that corrections take out, see [price.Prices]. Prices of what the text
-// counts are from a loop at the program's start.
+// counted. The writer's time is measured, and so is the time of probes where samples show the text
+// that runs. Else events have the price that corrections take out, see [price.Prices]. Counters in
+// the text have prices from a loop at the program's start.
 type Cost struct {
 	Writer     int64 `json:"writer_ns"`
 	Looks      int64 `json:"looks_ns"` // of threads that were asked where they are
@@ -19,7 +19,7 @@ type Cost struct {
 	// switches
 	Collector Paid  `json:"collector"`
 	Events    Paid  `json:"events"`  // of procedures, loops and operations
-	Changes   Paid  `json:"changes"` // events of scheduling, and what else is in no procedure
+	Changes   Paid  `json:"changes"` // events of scheduling, and others that are in no procedure
 	Timed     Paid  `json:"timed"`
 	Counted   Paid  `json:"counted"`   // hits that a probe counts
 	InPlace   Paid  `json:"in_place"`  // hits that an increment in the program's text counts
@@ -43,8 +43,9 @@ type Paid struct {
 func (p Paid) Each() float64 { return float64(p.Cost) / float64(max(1, p.N)) }
 
 // A processor does some of the work of probes that count while it waits for something else: in a
-// loop of calls nearly all of it, in programs between a fifth and six fifths. What counters in the
-// text displace is not known as well. What larger text takes nothing counts, see [price.UsualText].
+// loop of calls nearly all of it, in programs between a fifth and six fifths. The time that
+// counters displace is less certain. The time that larger text takes is not counted at all, see
+// [price.UsualText].
 const (
 	leastPaid = 0.2
 	mostPaid  = 1.2
@@ -61,10 +62,10 @@ type paid struct {
 	events  numbers
 }
 
-// numbers are those of events, by what the program paid.
+// numbers are those of events, by the kind that the program paid for.
 type numbers [price.NumKinds]int64
 
-// of is what events of some kinds cost, in ns, and its standard deviation: prices err in one
+// of is the cost of events of some kinds, in ns, and its standard deviation: prices err in one
 // direction.
 func (n numbers) of(p *price.Prices, kinds ...price.Kind) (paid Paid, sd float64) {
 	for _, k := range kinds {

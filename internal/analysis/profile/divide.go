@@ -168,7 +168,7 @@ const (
 	noProcessor = -1
 )
 
-// called is what tells of system calls: samples that found some, or else all but probes.
+// called are the samples that show system calls: those that found some, or else all but probes.
 func (d *division) called() int {
 	if len(d.upTo) > 0 && d.upTo[0][len(d.parts)] > 0 {
 		return 0

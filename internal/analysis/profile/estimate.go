@@ -14,8 +14,8 @@ type Interval struct {
 }
 
 // estimate is the sampled part of a line's NPT: its mean and variance, in ns. If each of many
-// samples found the line, less bounds by how much lower its time may be. more bounds what it has
-// where it could be, and no sample found it, or only probes. lost is what probes took of it, by
+// samples found the line, less bounds by how much lower its time may be. more bounds its time where
+// it could be and no sample found it, or only probes. lost is the time that probes took of it, by
 // samples.
 type estimate struct {
 	mean, variance, less, more float64
@@ -23,8 +23,7 @@ type estimate struct {
 	found                      bool // samples found something of it
 }
 
-// many is the number of looks from which on it is significant that none of them saw anything
-// else.
+// many is the number of looks above which it is significant that none of them saw anything else.
 const many = 30
 
 // untoldOf is how much of a time something has at most, in 95 of 100 cases, that none of n looks
@@ -132,7 +131,7 @@ func (e *estimate) interval(whole, looks float64) (low, high float64) {
 	return whole * low, whole * high
 }
 
-// around returns the interval around a line's time, of which the estimate is a part.
+// around returns the interval around a line's time; the estimate is a part of that time.
 func (e *estimate) around(ns int64, whole, looks float64) *Interval {
 	low, high := 0., 0.
 	if e.mean > 0 || e.less+e.more+e.lost == 0 {

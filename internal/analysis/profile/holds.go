@@ -59,8 +59,8 @@ func takes(op string) bool {
 // gives reports whether an operation gives a lock back.
 func gives(op string) bool { return op == spec.OpUnlock || op == spec.OpRUnlock }
 
-// holds is what is known of the holds of the objects of a name. A lock may be held long by one
-// procedure and shortly by another one, whose operations are the ones that are only counted.
+// holds are the holds of the objects of a name, as far as they are known. A lock may be held long
+// by one procedure and shortly by another one, whose operations are the ones that are only counted.
 // Therefore holds are kept apart by the points that took the lock.
 type holds struct {
 	by     map[trace.PointID]*holdsOf
@@ -133,8 +133,8 @@ func (h *holds) unmatched() bool {
 const mostHeld = 64
 
 // estimate returns the sum of all holds, with a 95 % interval: nil if all are known. If too little
-// is known for one, or only a part of the operations is seen, ok is false, and the sum is what is
-// known, a lower bound. The objects were held for no longer than most.
+// is known for one, or only a part of the operations is seen, ok is false, and the sum is a lower
+// bound. The objects were held for no longer than most.
 //
 // A hold that is traced has a part of the cost of its events within it, one that is counted has
 // not. That part is between nothing and an event's cost, in ns, and not more than the shortest
@@ -198,7 +198,7 @@ func (h *holdsOf) share() float64 {
 	return min(1, float64(h.began)/float64(h.traced))
 }
 
-// cut reports whether many holds are longer than what events show of the run at a time, so that
+// cut reports whether many holds are longer than the stretches of the run that events show, so that
 // their ends are not known. Those that are known are the short ones, and the others are not like
 // them.
 func (h *holdsOf) cut() bool { return h.began-h.n > h.began/mostCut }

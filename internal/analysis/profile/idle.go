@@ -10,9 +10,9 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// IdleFor is time in which nothing ran, by what the goroutine that ended it had waited for. Nobody
-// can have been later than that one: others that waited meanwhile, however long, are not why
-// nothing ran.
+// IdleFor is time in which nothing ran, by the reason for which the goroutine that ended it had
+// waited. No goroutine can have been later than that one: others that waited meanwhile, however
+// long, are not why nothing ran.
 type IdleFor struct {
 	Reason   string `json:"reason"`           // the runtime's, or "system call", or StartedByTimer
 	Object   string `json:"object,omitempty"` // that was waited for
@@ -27,7 +27,7 @@ type IdleFor struct {
 // a timer called a function in it.
 const StartedByTimer = "timer"
 
-// idleKey is what the goroutine that ends an idle time has waited for.
+// idleKey is the object and reason for which the goroutine that ends an idle time has waited.
 type idleKey struct {
 	wait waitKey
 	by   ender
@@ -109,7 +109,7 @@ func (d idled) list(o *objects) (list []IdleFor) {
 	return list
 }
 
-// idleMost is the share of an object's waits that are idle by design from which on it is.
+// idleMost is the share of an object's waits that must be idle by design for the object to be so.
 const idleMost = 0.9
 
 // markIdle marks the objects that are.

@@ -10,7 +10,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// Memory is what the program took of the heap, from events that are chosen at random by bytes.
+// Memory is the program's allocations, from events that are chosen at random by bytes.
 type Memory struct {
 	Bytes   int64   `json:"bytes"`   // that the events stand for
 	Samples int64   `json:"samples"` // events
@@ -19,8 +19,8 @@ type Memory struct {
 	observed float64 // observations: large objects count more
 }
 
-// Taken is what one procedure took: in its own code, or in a call that no instrumented package
-// makes.
+// Taken are the allocations of one procedure: in its own code, or in a call that no instrumented
+// package makes.
 type Taken struct {
 	Name    string     `json:"name"`
 	File    string     `json:"file"`
@@ -35,7 +35,7 @@ type memory struct {
 	r     *replay.Replay
 	taken map[trace.Frame]float64
 	n     int64
-	// The sum of squares: few large objects may have most of the bytes, and then tell less than
+	// The sum of squares: few large objects may have most of the bytes, and then say less than
 	// their number.
 	squares float64
 }

@@ -74,7 +74,7 @@ func TestMemoryPlaces(t *testing.T) {
 	}
 }
 
-// A few events that agree do not show that nobody else took memory.
+// A few events that agree do not show that no other procedure took memory.
 func TestMemoryFromFewEvents(t *testing.T) {
 	b := tracetest.New(1)
 	stack := b.Stack("runtime.mallocgc", "main.parse", "runtime.goexit")

@@ -268,7 +268,7 @@ func (p *Profile) waits(b *builder) {
 	})
 }
 
-// OffCPUMatters reports whether the operating system kept threads waiting for so long that lines
+// OffCPUMatters reports whether the operating system kept threads waiting long enough that lines
 // without that time are doubtful.
 func (p *Profile) OffCPUMatters() bool { return offCPUMatters(p.OffCPU, p.Busy+p.Spin+p.OffCPU) }
 
@@ -298,7 +298,7 @@ func (p *Profile) Withheld() int64 {
 	return max(0, p.Busy+p.Spin-counted)
 }
 
-// OffMatters reports whether it is told when the operating system took processors from running
+// OffMatters reports whether the records say when the operating system took processors from running
 // goroutines, and that was often enough to explain a part of the run.
 func (p *Profile) OffMatters() bool {
 	return p.Off != nil && offCPUMatters(p.Off.All(), p.Busy+p.Spin)

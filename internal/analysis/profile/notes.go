@@ -82,7 +82,7 @@ func (n *notes) list() (list []string) {
 	return list
 }
 
-// partly returns the locks that were waited for and of which some operations have no probe, the
+// partly returns the locks that were waited for and that have operations without a probe, the
 // longest waits first.
 func (n *notes) partly() (names []string) {
 	for i := range n.p.Objects {
@@ -96,8 +96,8 @@ func (n *notes) partly() (names []string) {
 	return names
 }
 
-// fewLooks is how many looks at least tell shares: with fewer the 95 % interval of a half is wider
-// than from a third to two thirds.
+// fewLooks is the least number of looks that shares need: with fewer the 95 % interval of a half is
+// wider than from a third to two thirds.
 const fewLooks = 30
 
 func (s *Sampling) note() string {
@@ -132,14 +132,14 @@ func (n *notes) hidden() (names []string) {
 	return names
 }
 
-// small returns the number of procedures that were called and are only counted. Samples that tell
-// what text runs find them as they find others.
+// small returns the number of procedures that were called and are only counted. Samples that show
+// the text that runs find them as they find others.
 func (n *notes) small() (sum uint64) {
 	if n.b.samples.codes >= enough {
 		return 0
 	}
 	for i := range n.t.Points {
-		if p := &n.t.Points[i]; p.Small() && p.Totals.Hits > 0 {
+		if p := &n.t.Points[i]; p.Small() && p.Hits > 0 {
 			sum++
 		}
 	}
@@ -150,7 +150,7 @@ func (n *notes) small() (sum uint64) {
 func (n *notes) countedOps() (counted, all uint64) {
 	for i := range n.t.Points {
 		if p := &n.t.Points[i]; p.Kind == spec.PointSync && p.Traceable() {
-			counted, all = counted+p.Degraded(), all+p.Totals.Hits
+			counted, all = counted+p.Degraded(), all+p.Hits
 		}
 	}
 	return counted, all
@@ -160,7 +160,7 @@ func (n *notes) countedOps() (counted, all uint64) {
 func (n *notes) allCalls() (sum uint64) {
 	for i := range n.t.Points {
 		if p := &n.t.Points[i]; p.Kind == spec.PointProc {
-			sum += p.Totals.Hits
+			sum += p.Hits
 		}
 	}
 	return sum

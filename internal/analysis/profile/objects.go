@@ -44,7 +44,7 @@ type Object struct {
 	Ready int64 `json:"ready_after_ns"`
 	Holds int64 `json:"holds,omitempty"` // of a lock: from taking it to giving it back, at probes
 	Hold  int64 `json:"hold_ns,omitempty"`
-	// while the operating system had taken the processor of who held it, as far as holds are known
+	// while the operating system had taken the holder's processor, as far as holds are known
 	HeldOff int64 `json:"held_off_ns,omitempty"`
 	// HoldInterval is a 95 % interval of Hold, if some operations were only counted. Unless Hold is
 	// estimated, it is the sum of the holds that are known, and the interval's lower end.
@@ -61,16 +61,16 @@ type Object struct {
 	// of n x Waiting[n] is Wait (Little's law).
 	Waiting []int64 `json:"waiting_ns"`
 	// Apart shows that it is not known how many waited at a time: some waits have no object, or
-	// told it only at their end.
+	// named it only at their end.
 	Apart bool `json:"waited_apart,omitempty"`
 	// Together are waits that one goroutine ended within 20 us of each other, or within a hundredth
-	// of what they took.
+	// of their length.
 	Together int64 `json:"released_together,omitempty"`
 	// Cost is the time of the operations themselves: their number times the cost of such an
 	// operation in a loop, if the program measured that.
 	Cost int64 `json:"operations_ns,omitempty"`
 	// processor time of goroutines that spun for a mutex before they had it or waited, as far as
-	// the next operation tells
+	// the next operation shows it
 	Spin     int64 `json:"spin_ns,omitempty"`
 	HandOver int64 `json:"hand_over_ns,omitempty"` // of a lock: from release to next hold, with a queue
 	Handed   int64 `json:"hand_overs,omitempty"`
@@ -242,10 +242,10 @@ func (o *objects) queueKey(w waitKey) queueKey {
 func (o *objects) finish(wall int64) []Object {
 	o.fold(true)
 	for i := range o.t.Points {
-		if p := &o.t.Points[i]; p.Kind == spec.PointSync && p.Totals.Hits > 0 {
+		if p := &o.t.Points[i]; p.Kind == spec.PointSync && p.Hits > 0 {
 			g := o.get(cmp.Or(o.used[trace.PointID(i)], p.Name))
-			g.Ops += p.Totals.Hits
-			g.Cost += int64(float64(p.Totals.Hits) * atomics(p.Op) * o.t.Costs().Atomic)
+			g.Ops += p.Hits
+			g.Cost += int64(float64(p.Hits) * atomics(p.Op) * o.t.Costs().Atomic)
 			if p.Traceable() {
 				g.Degraded += p.Degraded()
 			}
@@ -253,25 +253,25 @@ func (o *objects) finish(wall int64) []Object {
 			g.Kind = cmp.Or(g.Kind, replay.KindOf(p.Op))
 			if takes(p.Op) {
 				h := g.held.of(trace.PointID(i))
-				h.taken += p.Totals.Hits
-				h.traced += p.Totals.Traced
+				h.taken += p.Hits
+				h.traced += p.Traced
 			}
 			if gives(p.Op) {
-				g.held.given += p.Totals.Hits
+				g.held.given += p.Hits
 			}
 			if replay.EndsAll(p.Op) {
-				g.endedAll += p.Totals.Hits
+				g.endedAll += p.Hits
 			}
 			switch {
 			case p.Op == spec.OpReceive:
-				g.received += p.Totals.Hits
+				g.received += p.Hits
 			case p.Op == spec.OpSend:
-				g.sent += p.Totals.Hits
-				g.acquired += p.Totals.Hits
+				g.sent += p.Hits
+				g.acquired += p.Hits
 			case p.Op == spec.OpClose:
-				g.closed += p.Totals.Hits
+				g.closed += p.Hits
 			case replay.MayWait(p.Op), p.Op == spec.OpTryLock, p.Op == spec.OpTryRLock:
-				g.acquired += p.Totals.Hits
+				g.acquired += p.Hits
 			}
 			if u := o.uses[trace.PointID(i)]; u != nil {
 				g.use.add(u)
@@ -290,7 +290,7 @@ func (o *objects) finish(wall int64) []Object {
 	return sorted(o.named, wall, eventCost(o.t))
 }
 
-// partly notes the locks of which some operations have no probe: the table of points has their
+// partly notes the locks that have operations without a probe: the table of points has their
 // places, or they were taken and given back a different number of times.
 func (o *objects) partly() {
 	unseen, matched := replay.Unseen(o.t), o.allNamed()
@@ -300,11 +300,11 @@ func (o *objects) partly() {
 	}
 }
 
-// allNamed reports whether it is known of which lock every operation was.
+// allNamed reports whether the lock of every operation is known.
 func (o *objects) allNamed() bool {
 	for i := range o.t.Points {
 		p := &o.t.Points[i]
-		if p.Kind == spec.PointSync && p.Totals.Hits > 0 && p.Flags&spec.FlagWeakName != 0 &&
+		if p.Kind == spec.PointSync && p.Hits > 0 && p.Flags&spec.FlagWeakName != 0 &&
 			replay.KindOf(p.Op) == replay.KindLock && o.used[trace.PointID(i)] == "" {
 			return false
 		}
@@ -335,7 +335,7 @@ func (o *objects) fold(all bool) {
 	o.usedAs(names)
 	seen := map[nameAt]bool{}
 	sides := map[nameAt]*turns{}
-	// ns waited in a queue, by name: of one object, places may tell different ones
+	// ns waited in a queue, by name: places may have different names for one object
 	named := map[queueKey]map[string]int64{}
 	for key, s := range o.waits {
 		if all || key.addr != 0 && !stays(key.addr) {
@@ -465,7 +465,9 @@ func (o *objects) usedAs(names map[trace.Address]trace.PointID) {
 			name := name
 			if pt := &o.t.Points[p]; o.t.OfTimer(pt.Name) || pt.Flags&spec.FlagWeakName == 0 &&
 				!o.r.Names.Among(ob.Same, p) {
-				name = pt.Name // that of who waits for it, or of another object than the one that this one is elsewhere
+				// that of the goroutine that waits for it, or of another object than the one that
+				// this one is elsewhere
+				name = pt.Name
 			}
 			if was, ok := o.used[p]; o.several[p] || ok && was != name {
 				o.several[p] = true
@@ -484,7 +486,7 @@ type gathered struct {
 	in, by, blamed, reasons map[string]int64
 	g                       trace.GoID // that ended waits
 	many                    bool       // and others
-	reason                  string     // of a wait, if no operation tells the kind: the alphabetically first
+	reason                  string     // of a wait, if no operation shows the kind: the alphabetically first
 }
 
 // queue adds a queue up, or a part of it: ns of the waits. It is not known then how many of them
@@ -605,7 +607,7 @@ type LineWait struct {
 	Time int64 // ns
 }
 
-// Names of what ends waits, other than procedures.
+// Names of causes that end waits, other than procedures.
 const (
 	EndedByTimer   = "[timer]"
 	endedByNothing = "[end of the trace]"
@@ -697,20 +699,20 @@ func (o *Object) Lock() bool {
 		func(w Wait) bool { return strings.Contains(w.Reason, "Mutex") })
 }
 
-// Announces reports whether what ends all waits at once is done more often than anybody waits, as
-// by a work pool that tells of each job that is ready. The last one at a barrier ends one wait at
-// least.
+// Announces reports whether the operation that ends all waits at once is done more often than
+// goroutines wait, as by a work pool that announces each job. The last one at a barrier ends one
+// wait at least.
 func (o *Object) Announces() bool { return 2*o.endedAll > 3*uint64(o.Waits) }
 
-// Streams reports whether most of what was received from a channel was there already. A goroutine
-// that waits at a barrier waits at nearly every crossing: only who comes last does not.
+// Streams reports whether most values received from a channel were there already. A goroutine that
+// waits at a barrier waits at nearly every crossing: only the last one does not.
 func (o *Object) Streams() bool { return o.received > barrierCame*uint64(o.Waits) }
 
 // barrierCame is how many come to a barrier, at the least, for each that waits: with two that is
 // one who waits, and the last one.
 const barrierCame = 2
 
-// Mark is what stands before the hold in text: "~" if it is an estimate, "≥" if it is a lower
+// Mark stands before the hold in text: "~" if it is an estimate, "≥" if it is a lower
 // bound.
 func (o *Object) Mark() string {
 	switch i := o.HoldInterval; {
@@ -722,8 +724,7 @@ func (o *Object) Mark() string {
 	return "≥"
 }
 
-// exactWithin is the width of an interval, as a part of the number, below which nobody needs to be
-// told of it.
+// exactWithin is the width of an interval, as a part of the number, below which it is left out.
 const exactWithin = 0.01
 
 // sortObjects sorts objects, those with the longest waits first.

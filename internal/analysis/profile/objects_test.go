@@ -198,9 +198,8 @@ func TestLocksAndConditions(t *testing.T) {
 	}
 }
 
-// A lock of which no operation is an event, or not each: three wait while main.long has it,
-// and then for each other, in main.short. Who unlocks is not to be blamed for what was
-// before somebody gave the lock to it.
+// A lock without events, or with some: three wait while main.long has it, and then for each other,
+// in main.short. The goroutine that unlocks is not to blame for the time before it had the lock.
 func TestBlameByWaking(t *testing.T) {
 	for _, counted := range []bool{false, true} {
 		b := tracetest.New(4)

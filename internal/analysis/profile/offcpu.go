@@ -15,7 +15,7 @@ const (
 	offCPULeast = int64(time.Millisecond)
 )
 
-// offCPUMatters reports whether threads waited so long, beside their busy time.
+// offCPUMatters reports whether threads waited long, compared with their busy time.
 func offCPUMatters(waited, busy int64) bool {
 	return waited > offCPULeast && float64(waited) > offCPUShare*float64(busy)
 }
@@ -81,10 +81,10 @@ func (o *Off) add(why trace.OffReason, ns int64, holds bool) {
 	}
 }
 
-// offCPU moves time in which threads were kept waiting, and the system did not tell when, from the
-// lines to one of its own. In which line it was, nobody tells. It is taken evenly, but for the
-// garbage collector: its workers and assists know their processor time, and what looked like theirs
-// beyond that was waiting. It returns the share of their times that other lines keep.
+// offCPU moves time in which threads were kept waiting, and the system did not say when, from the
+// lines to one of its own. The lines it belongs to are not known. It is taken evenly, but for the
+// garbage collector: its workers and assists know their processor time, and any time beyond that
+// was waiting. It returns the share of their times that other lines keep.
 func (t *taker) offCPU(tables *trace.Tables, wait int64) (kept float64) {
 	var busy, collecting int64
 	isCollector := func(id replay.ContextID) bool {
@@ -172,12 +172,12 @@ func untold(r *replay.Replay, tables *trace.Tables, ran, searched int64) (w wait
 	// What the threads used to look for goroutines is not known, but they had processors as often
 	// then as while they ran one.
 	w.between = Interval{least, max(w.ns, ran-int64(float64(run)*float64(ran)/float64(max(1, ran+searched))))}
-	if u.Ended == 0 { // else threads have waited that nobody asked
+	if u.Ended == 0 { // else threads have waited that were not asked
 		w.between.High = max(w.ns, min(w.between.High, wait))
 	}
 	return w
 }
 
 // stale is how far a reading of a thread's processor time may be behind if the thread runs: the
-// system adds to it at its ticks. What the process used is exact.
+// system adds to it at its ticks. The process's own time is exact.
 const stale = int64(10 * time.Millisecond)

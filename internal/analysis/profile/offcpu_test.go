@@ -170,8 +170,8 @@ func TestOffToldInPart(t *testing.T) {
 	}
 }
 
-// Where the bounds of what was taken away are further apart than what is left is long, busy time is
-// not known.
+// Where the bounds of the time that was taken away are further apart than the rest is long, busy
+// time is not known.
 func TestBusyUnknown(t *testing.T) {
 	t.Parallel()
 	for used, known := range map[int64]bool{300e6: true, 900e6: false} {
@@ -212,7 +212,8 @@ func TestSpunFor(t *testing.T) {
 	if len(p.Objects) != 1 || p.Objects[0].Spin != 4e6 || p.Spin != 4e6 {
 		t.Errorf("spun %d, objects %+v, expected 4 ms for main.mu", p.Spin, p.Objects)
 	}
-	if k := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindLoop }); p.Entries[k].Spins {
+	k := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindLoop })
+	if p.Entries[k].Spins {
 		t.Errorf("the loop around waits for nothing: %+v", p.Entries[k])
 	}
 }

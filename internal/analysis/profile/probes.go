@@ -40,9 +40,9 @@ type taker struct {
 }
 
 // events subtracts the cost of events from the contexts in which they were written. Half of the
-// cost is before an event's time, half after it. Samples that tell what text runs find probes as
-// they find anything else, at their place and with the misses in caches: then only what the text
-// counts is taken out by its price.
+// cost is before an event's time, half after it. Samples that show the text that runs find probes
+// as they find anything else, at their place and with the misses in caches: then only counters in
+// the text are taken out by their price.
 func (t *taker) events() {
 	if t.event == 0 {
 		return
@@ -70,7 +70,7 @@ func (t *taker) probesTime() (ns int64) {
 
 // probedTime is the time in text with probes, in ns: of all the time that goroutines ran, the share
 // that samples found there. Without samples it is the time in procedures with probes, which is too
-// long by what functions without probes do in them.
+// long by the time of functions without probes that they call.
 func (t *taker) probedTime(ran float64) (ns float64) {
 	if t.told.codes >= enough {
 		return t.told.inProbed / t.told.inText * ran
@@ -95,7 +95,7 @@ func (t *taker) seen(id replay.ContextID) bool {
 const inCaller = 0.75
 
 // counts subtracts the cost of hits that probes counted, and did not trace, from the procedure and
-// its callers. Without samples the callers are not known. Samples that tell what text runs have
+// its callers. Without samples the callers are not known. Samples that show the text that runs have
 // found these probes.
 func (t *taker) counts() {
 	points := t.r.T.Points
@@ -115,7 +115,7 @@ func (t *taker) counts() {
 		pt := &points[proc]
 		hits := pt.Degraded()
 		if pt.Kind == spec.PointProc {
-			hits -= min(pt.Totals.Plain, hits)
+			hits -= min(pt.Plain, hits)
 		}
 		if pt.Small() || len(busy[proc]) == 0 {
 			continue
@@ -136,7 +136,7 @@ func (t *taker) counts() {
 	}
 }
 
-// text takes the cost of what text counts by itself out of the procedures in which it stands, and
+// text takes the cost of counters in the text out of the procedures in which they stand, and
 // of the counters of calls that probes do. Samples do not show these apart from the rest of a line.
 func (t *taker) text() (p paid) {
 	text, _ := price.InText(t.r.T)
@@ -175,7 +175,7 @@ func (t *taker) text() (p paid) {
 	return p
 }
 
-// priced is the cost of what the text of the whole program counts, if none of it is taken out.
+// priced is the cost of the counters in the text of the whole program, if none of it is taken out.
 func (t *taker) priced() (p paid) {
 	text, _ := price.InText(t.r.T)
 	var all price.InLine

@@ -61,11 +61,11 @@ type Profile struct {
 	Degraded   uint64 `json:"degraded"`       // procedure calls that were counted but not traced
 	Lost       int64  `json:"lost"`           // events known to be missing
 	Part       bool   `json:"part,omitempty"` // it is of a part of a run
-	// not in Busy, and as far as nobody told when: the operating system kept running threads of
+	// not in Busy, as far as no record says when: the operating system kept running threads of
 	// goroutines waiting
 	OffCPU  int64     `json:"offcpu_ns"`
 	OffCPUs *Interval `json:"offcpu_interval,omitempty"` // bounds of OffCPU
-	// times when it took the processors of running goroutines; nil: it did not tell when
+	// times when it took the processors of running goroutines; nil: it did not say when
 	Off *Off `json:"off,omitempty"`
 
 	// Effective and Nominal are the parallelism, on average over the run (Quartz, 3.1):
@@ -73,7 +73,7 @@ type Profile struct {
 	Effective float64 `json:"effective_parallelism"`
 	Nominal   float64 `json:"nominal_parallelism"`
 	Alone     int64   `json:"alone_ns"` // of the run, while one goroutine of the program alone was runnable
-	// AlonePath are procedures, from outside in, each of which has most of that time on its behalf.
+	// AlonePath are procedures, from outside in, that each have most of that time on their behalf.
 	AlonePath []string `json:"alone_path,omitempty"`
 
 	Parallelism []int64 `json:"parallelism"` // ns with 0, 1, 2 ... processors busy
@@ -169,7 +169,8 @@ type Entry struct {
 	// Degraded calls were counted, or timed, but not traced. Their time is their caller's,
 	// unless samples were taken: then the times are estimates, with these intervals.
 	Degraded uint64 `json:"degraded,omitempty"`
-	// only counted: without samples that tell what text runs its time is in its callers' entries
+	// only counted: without samples that show the text that runs its time is in its callers'
+	// entries
 	Small    bool      `json:"small,omitempty"`
 	SelfNPTs *Interval `json:"self_npt_interval,omitempty"`
 	NPTs     *Interval `json:"npt_interval,omitempty"`

@@ -276,8 +276,8 @@ func TestCounted(t *testing.T) {
 	}
 }
 
-// Roots: what runs before main.main is initialization, and the runtime's
-// goroutines belong to nobody who happened to create them.
+// Roots: the time before main.main is initialization, and the runtime's goroutines do not belong to
+// the goroutine that happened to create them.
 func TestRoots(t *testing.T) {
 	b := tracetest.New(1)
 	mm := b.Proc("main.main")

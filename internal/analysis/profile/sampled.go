@@ -18,7 +18,7 @@ type sampled struct {
 	strata  map[stratumKey]*stratum
 	order   []*stratum
 	found   map[replay.ContextID]*found
-	bare    map[line]float64 // NPT, ns, of lines in contexts of which no sample tells
+	bare    map[line]float64 // NPT, ns, of lines in contexts without a sample
 	looks   int64
 	samples int64
 	codes   int64 // samples that tell what text ran
@@ -104,8 +104,8 @@ func newSampled(r *replay.Replay) *sampled {
 		bare: map[line]float64{}}
 }
 
-// note records that a sample at context at, with so many processors busy, found context to. code
-// shows that it shows what text ran, and so probes.
+// note records that a sample at context at, with so many processors busy, found context to. A code
+// means that it shows the text that ran, and so probes.
 func (s *sampled) note(at, to replay.ContextID, i int, weight float64, code bool) {
 	s.samples++
 	from := s.r.Contexts.Node(at).Context

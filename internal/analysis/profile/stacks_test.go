@@ -9,8 +9,8 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// What stands on call paths is what the lines of procedures say: innermost their self
-// times, anywhere their times. Packages, of which there is one, have all of it.
+// Call paths agree with the lines of procedures: innermost their self times, anywhere their times.
+// Packages, of which there is one, have all of it.
 func TestStacks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := tracetest.Random(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }).Trace()

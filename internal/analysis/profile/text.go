@@ -10,15 +10,15 @@ import (
 )
 
 // LineTime is a procedure's own time at a line of its text, in ns of NPT: an estimate, with a 95 %
-// interval. What inlined functions do there is a part of it, and what functions without probes do
-// that are called there.
+// interval. The time of functions that are inlined there is a part of it, and that of functions
+// without probes that are called there.
 type LineTime struct {
 	Line     int      `json:"line"`
 	SelfNPT  int64    `json:"self_npt_ns"`
 	SelfNPTs Interval `json:"self_npt_interval"`
 }
 
-// text has the samples that tell at which line of a procedure a thread was.
+// text has the samples that show at which line of a procedure a thread was.
 type text map[trace.PointID]map[int]spot
 
 // spot is the weight of samples, in processors, and their number.

@@ -350,8 +350,7 @@ func object(t *testing.T, p *profile.Profile, name string) *profile.Object {
 	return nil
 }
 
-// A goroutine that sends late is to blame for what it did meanwhile, not for what it waited for
-// itself.
+// A goroutine that sends late is to blame for its work meanwhile, not for its own waits.
 func TestBlameOfEnder(t *testing.T) {
 	b := tracetest.New(2)
 	b.Object("main.ch", spec.OpReceive)
@@ -373,7 +372,7 @@ func TestBlameOfEnder(t *testing.T) {
 		o.Blamed[0] != (profile.Wait{Reason: "main.produce", Time: 150}) {
 		t.Errorf("%+v", o)
 	}
-	// Nobody was busy from 300 to 450, and nobody runnable in the first 100 of these.
+	// No goroutine was busy from 300 to 450, and none runnable in the first 100 of these.
 	if e := entry(t, p, "main.produce"); e.Blame != 150 || e.SelfIdle != 150 || e.IdleEnded != 150 ||
 		e.Runnable.Blocked != 0 || e.Runnable.Ready != 1 {
 		t.Errorf("%+v", e)

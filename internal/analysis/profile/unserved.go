@@ -3,8 +3,7 @@ package profile
 import "qinst.dev/internal/trace"
 
 // unserved follows how long a goroutine of the program was ready and none ran. Then the program had
-// work, and what kept it waiting was the thread: it had to wake up, or another program had its
-// processor.
+// work, and waited for the thread: it had to wake up, or another program had its processor.
 type unserved struct {
 	ready, keeps int64 // goroutines that are runnable, and that keep a processor of the scheduler
 	ns           int64 // up to since

@@ -156,7 +156,7 @@ func (gr *Groups) Work(id GroupID) trace.PointID {
 	}
 	found := trace.NoPoint
 	for _, p := range g.first {
-		if len(g.first) > 1 && gr.t.Points[p].Totals.Hits != g.Count {
+		if len(g.first) > 1 && gr.t.Points[p].Hits != g.Count {
 			continue
 		}
 		if found != trace.NoPoint {

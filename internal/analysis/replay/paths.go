@@ -91,7 +91,8 @@ func (r *Replay) waitsAt(g *G, stack trace.StackID) ContextID {
 	}
 	top, frames := r.Contexts.list[g.Context].Proc, r.T.Stacks[stack]
 	if len(g.frames) > 0 && top != trace.NoPoint {
-		if i := slices.IndexFunc(frames, func(f trace.Frame) bool { return f.Function == r.T.Points[top].Name }); i >= 0 {
+		name := r.T.Points[top].Name
+		if i := slices.IndexFunc(frames, func(f trace.Frame) bool { return f.Function == name }); i >= 0 {
 			frames = frames[:i]
 		}
 	}

@@ -200,5 +200,5 @@ func (p *Program) Untold(proc trace.PointID) float64 {
 		return 1
 	}
 	pt := &p.R.T.Points[proc]
-	return max(1, float64(pt.Totals.Hits)/float64(max(pt.Totals.Traced, 1)))
+	return max(1, float64(pt.Hits)/float64(max(pt.Traced, 1)))
 }

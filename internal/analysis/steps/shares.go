@@ -2,6 +2,7 @@ package steps
 
 import (
 	"cmp"
+	"encoding/binary"
 	"maps"
 	"math"
 	"slices"
@@ -37,7 +38,7 @@ func (p *Program) beyond(c, to replay.ContextID) beyond {
 	for set := r.Contexts.Node(to).Set; set != 0; set = r.Sets.Parent(set) {
 		if m := r.Sets.Last(set); (p.isProc(m.Point()) || p.isLoop(m.Point())) && !r.Sets.Has(own, m) {
 			at := m.Point()
-			k.in += string([]byte{byte(at), byte(at >> 8), byte(at >> 16), byte(at >> 24)})
+			k.in += string(binary.LittleEndian.AppendUint32(nil, uint32(at)))
 		}
 	}
 	if k.in == "" && k.top == r.Contexts.Node(c).Proc {
@@ -118,7 +119,7 @@ func (p *Program) deal(c replay.ContextID) (list []Share) {
 		default:
 			x.Proc, x.In = k.top, slices.Clone(whole.In)
 			for in := k.in; len(in) >= 4; in = in[4:] {
-				at := trace.PointID(in[0]) | trace.PointID(in[1])<<8 | trace.PointID(in[2])<<16 | trace.PointID(in[3])<<24
+				at := trace.PointID(binary.LittleEndian.Uint32([]byte(in)))
 				switch {
 				case p.R.Sets.Has(node.Set, replay.ProcMember(at)): // of another context of the stratum they were not
 				case p.isProc(at):

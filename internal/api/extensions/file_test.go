@@ -114,11 +114,11 @@ func TestDrops(t *testing.T) {
 		}
 		for i := range b.Points {
 			p := &b.Points[i]
-			if p.Totals.Hits != a.Points[i].Totals.Hits || p.Totals.Traced != a.Points[i].Totals.Traced {
-				rt.Fatalf("point %d: %d hits, %d traced, expected %d and %d", i, p.Totals.Hits, p.Totals.Traced, a.Points[i].Totals.Hits,
-					a.Points[i].Totals.Traced)
+			if p.Hits != a.Points[i].Hits || p.Traced != a.Points[i].Traced {
+				rt.Fatalf("point %d: %d hits, %d traced, expected %d and %d", i, p.Hits, p.Traced, a.Points[i].Hits,
+					a.Points[i].Traced)
 			}
-			kept += p.Totals.Reduced
+			kept += p.Reduced
 		}
 		var dropped uint64
 		for _, e := range b.Extensions {

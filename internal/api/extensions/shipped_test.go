@@ -226,8 +226,8 @@ func TestShipped(t *testing.T) {
 					rt.Fatalf("%+v", e)
 				}
 				for i, p := range tr.Points {
-					if dropped := w.entered[uint64(i)]; p.Traceable() && dropped != p.Totals.Reduced+reread(t, tr)[uint64(i)] {
-						rt.Fatalf("point %d: %d taken out of %d", i, p.Totals.Reduced, dropped)
+					if dropped := w.entered[uint64(i)]; p.Traceable() && dropped != p.Reduced+reread(t, tr)[uint64(i)] {
+						rt.Fatalf("point %d: %d taken out of %d", i, p.Reduced, dropped)
 					}
 				}
 			})

@@ -155,24 +155,11 @@ func (f *File) join(path string) error {
 		f.why = "the file is compressed: programs do not write such"
 		return nil
 	}
-	if path == "" {
-		if path = ringOf(r); path == "" {
-			f.why = "the file names no ring"
-			return nil
-		}
-		if name := filepath.Base(path); !strings.HasPrefix(name, ringPrefix) {
-			f.why = fmt.Sprintf("it names the ring %s, expected a name that begins with %s", path, ringPrefix)
-			return nil
-		}
-	}
-	ring, err := openRing(path)
-	if err != nil {
-		f.why = err.Error()
-		if errors.Is(err, fs.ErrNotExist) {
-			f.why = "its ring is gone, as it is when the program ended by itself"
-		}
+	ring := f.ring(r, path)
+	if ring == nil {
 		return nil
 	}
+	path = ring.path
 	f.closers = append(f.closers, ring.file)
 	switch {
 	case ring.head[spec.RingWordStream] != stream(r):
@@ -199,6 +186,30 @@ func (f *File) join(path string) error {
 	}
 	f.ReaderAt, f.Size = tail, tail.size
 	return nil
+}
+
+// ring opens the ring at a path, or the one that the file names; nil: there is none, and why says
+// the reason.
+func (f *File) ring(r *sddf.Reader, path string) *ring {
+	if path == "" {
+		if path = ringOf(r); path == "" {
+			f.why = "the file names no ring"
+			return nil
+		}
+		if name := filepath.Base(path); !strings.HasPrefix(name, ringPrefix) {
+			f.why = fmt.Sprintf("it names the ring %s, expected a name that begins with %s", path, ringPrefix)
+			return nil
+		}
+	}
+	opened, err := openRing(path)
+	if err != nil {
+		f.why = err.Error()
+		if errors.Is(err, fs.ErrNotExist) {
+			f.why = "its ring is gone, as it is when the program ended by itself"
+		}
+		return nil
+	}
+	return opened
 }
 
 // ringOf finds the attribute that names the ring, ahead of the data.

@@ -59,16 +59,16 @@ func read(res lab.Result) (*Run, error) {
 	run := &Run{Wall: int64(res.Wall), CPU: int64(res.CPU), Procedures: map[string]Procedure{}}
 	for i := range t.Points {
 		p := &t.Points[i]
-		if p.Kind != spec.PointProc || p.Totals.Hits == 0 {
+		if p.Kind != spec.PointProc || p.Hits == 0 {
 			continue
 		}
 		c := run.Procedures[p.Name]
 		c.Calls += int64(t.Hits(trace.PointID(i)).Value)
 		switch {
-		case p.Timed() == p.Totals.Hits:
-			c.Took += p.Totals.Times.Took
+		case p.Timed() == p.Hits:
+			c.Took += p.Times.Took
 			c.Timed = true
-		case p.Totals.Traced == p.Totals.Hits:
+		case p.Traced == p.Hits:
 			c.Took += took[trace.PointID(i)]
 			c.Timed = true
 		}

@@ -45,7 +45,7 @@ func barriersIn(source trace.Source) ([]barrier, error) {
 		groups: map[string]*group{}, lives: map[trace.Address]*live{}}
 	s.r = replay.New(source, replay.Options{})
 	for i := range s.r.T.Points {
-		if p := &s.r.T.Points[i]; p.Kind == spec.PointProc && p.Totals.Hits > 0 && delayable(p) {
+		if p := &s.r.T.Points[i]; p.Kind == spec.PointProc && p.Hits > 0 && delayable(p) {
 			s.procs[p.Name] = trace.PointID(i)
 		}
 	}
@@ -164,9 +164,9 @@ func (s *barrierSearch) procedures() (list []barrier) {
 	}
 	for at, m := range s.sites {
 		p, a := &s.r.T.Points[at.proc], of[at.proc]
-		crossings := int(p.Totals.Hits) / a.participants
-		told := p.Totals.Traced >= p.Totals.Hits/2
-		if a.participants < 2 || int(p.Totals.Hits)%a.participants != 0 || crossings < leastTimes || a.seen > crossings ||
+		crossings := int(p.Hits) / a.participants
+		told := p.Traced >= p.Hits/2
+		if a.participants < 2 || int(p.Hits)%a.participants != 0 || crossings < leastTimes || a.seen > crossings ||
 			float64(a.seen) < leastSeen*float64(crossings) || told && float64(a.in) < inside*float64(a.in+a.out) {
 			continue
 		}
@@ -332,7 +332,7 @@ func (f *found) known() string {
 // arrivals are the names of procedures and WaitGroups that goroutines arrived at.
 func (f *found) arrivals() (list []string) {
 	for i := range f.t.Points {
-		if p := &f.t.Points[i]; p.Totals.Hits > 0 && (p.Kind == spec.PointProc && delayable(p) || p.Op == spec.OpAdd ||
+		if p := &f.t.Points[i]; p.Hits > 0 && (p.Kind == spec.PointProc && delayable(p) || p.Op == spec.OpAdd ||
 			p.Op == spec.OpDone) {
 			list = append(list, p.Name)
 		}
@@ -356,16 +356,16 @@ func (f *found) given(name, count string) (*barrier, error) {
 	adds, dones, entries := uint64(0), uint64(0), uint64(0)
 	for i := range f.t.Points {
 		p := &f.t.Points[i]
-		if p.Totals.Hits == 0 || p.Name != plain {
+		if p.Hits == 0 || p.Name != plain {
 			continue
 		}
 		switch {
 		case p.Kind == spec.PointProc && delayable(p):
-			entries += p.Totals.Hits
+			entries += p.Hits
 		case p.Op == spec.OpAdd:
-			adds += p.Totals.Hits
+			adds += p.Hits
 		case p.Op == spec.OpDone:
-			dones += p.Totals.Hits
+			dones += p.Hits
 		default:
 			continue
 		}

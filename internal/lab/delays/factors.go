@@ -164,7 +164,7 @@ func (f *found) lasts(x *delays.Factor) bool {
 	if owner == trace.NoPoint {
 		return false
 	}
-	calls := float64(f.t.Points[owner].Totals.Hits)
+	calls := float64(f.t.Points[owner].Hits)
 	return calls < fewCalls && x.Visits >= manyTurn*calls
 }
 
@@ -187,7 +187,7 @@ func (f *found) meantFactor(text string) *delays.Factor {
 	rules := map[string]string{}
 	for i := range f.t.Points {
 		p := &f.t.Points[i]
-		if !delayable(p) || p.Totals.Hits == 0 || kind == hold && !takes(p) || kind == loop && p.Kind != spec.PointLoop {
+		if !delayable(p) || p.Hits == 0 || kind == hold && !takes(p) || kind == loop && p.Kind != spec.PointLoop {
 			continue
 		}
 		rule := p.Name
@@ -217,7 +217,7 @@ func (f *found) named(rule string) (x *delays.Factor) {
 	}
 	for i := range f.t.Points {
 		pt := &f.t.Points[i]
-		if !delayable(pt) || pt.Totals.Hits == 0 || !is(pt, kind, pattern) {
+		if !delayable(pt) || pt.Hits == 0 || !is(pt, kind, pattern) {
 			continue
 		}
 		id := fmt.Sprintf("%016x", pt.ID)
@@ -225,9 +225,9 @@ func (f *found) named(rule string) (x *delays.Factor) {
 			x = &delays.Factor{ID: id, Name: f.t.NameOf(trace.PointID(i)), Construct: construct(pt), File: pt.File,
 				Line: pt.Line, Rule: rule}
 		}
-		n := float64(pt.Totals.Hits)
-		if pt.Kind == spec.PointLoop && pt.Totals.Traced > 0 { // all have as many iterations as those that were traced
-			n *= float64(f.trips[id]) / float64(pt.Totals.Traced)
+		n := float64(pt.Hits)
+		if pt.Kind == spec.PointLoop && pt.Traced > 0 { // all have as many iterations as those that were traced
+			n *= float64(f.trips[id]) / float64(pt.Traced)
 		}
 		x.Visits += n
 		x.Takes += f.takes(pt, id)
@@ -244,7 +244,7 @@ func (f *found) takes(p *trace.Point, id string) float64 {
 	if takes(p) {
 		for i := range f.p.Objects {
 			if o := &f.p.Objects[i]; o.Name == p.Name && o.Holds > 0 {
-				return float64(o.Hold) / float64(o.Holds) * float64(p.Totals.Hits)
+				return float64(o.Hold) / float64(o.Holds) * float64(p.Hits)
 			}
 		}
 		return 0

@@ -111,7 +111,7 @@ func (m *Metric) hits(t *trace.Trace) (float64, error) {
 	n := uint64(0)
 	points, _ := t.PointsNamed(m.rate) // of none there is no hit
 	for p := range points {
-		n += t.Points[p].Totals.Hits
+		n += t.Points[p].Hits
 	}
 	if n == 0 || t.Wall() <= 0 {
 		return 0, fmt.Errorf("-metric: found no hit of %s, expected a point that the run reaches (qinst points lists them)", m.rate)

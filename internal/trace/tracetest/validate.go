@@ -178,9 +178,9 @@ func (v *validator) counts() error {
 		if !v.t.HasCounts || !p.Traceable() {
 			continue
 		}
-		if p.Totals.Traced > p.Totals.Hits || v.enters[i]+p.Totals.Reduced != p.Totals.Traced && !v.t.Kept {
+		if p.Traced > p.Hits || v.enters[i]+p.Reduced != p.Traced && !v.t.Kept {
 			// of the last events only some buffers are there
-			return fmt.Errorf("%s: %d hits, %d traced, %d entered", p.Name, p.Totals.Hits, p.Totals.Traced, v.enters[i]+p.Totals.Reduced)
+			return fmt.Errorf("%s: %d hits, %d traced, %d entered", p.Name, p.Hits, p.Traced, v.enters[i]+p.Reduced)
 		}
 	}
 	return nil
@@ -191,8 +191,8 @@ func (v *validator) counts() error {
 func (v *validator) bursts() error {
 	for i := range v.t.Points {
 		p := &v.t.Points[i]
-		unit, hits := p, p.Totals.Hits-min(p.Totals.Plain, p.Totals.Hits)
-		loop := p.Kind == spec.PointLoop && p.Totals.Plain > 0
+		unit, hits := p, p.Hits-min(p.Plain, p.Hits)
+		loop := p.Kind == spec.PointLoop && p.Plain > 0
 		switch {
 		case loop:
 			hits = math.MaxUint64 // its iterations are no hits
@@ -201,25 +201,25 @@ func (v *validator) bursts() error {
 				unit = &v.t.Points[p.Owner]
 			}
 		}
-		if p.Totals.Plain > 0 && (p.Flags&spec.FlagTwice == 0 || !loop &&
-			(p.Kind != spec.PointProc || p.Totals.Plain > p.Totals.Hits || p.Totals.Traced > hits)) {
-			return fmt.Errorf("%s: %d of %d hits without probes, %d traced", p.Name, p.Totals.Plain, p.Totals.Hits, p.Totals.Traced)
+		if p.Plain > 0 && (p.Flags&spec.FlagTwice == 0 || !loop &&
+			(p.Kind != spec.PointProc || p.Plain > p.Hits || p.Traced > hits)) {
+			return fmt.Errorf("%s: %d of %d hits without probes, %d traced", p.Name, p.Plain, p.Hits, p.Traced)
 		}
-		b := p.Totals.Bursts
+		b := p.Bursts
 		if b == nil {
 			continue
 		}
-		if unit == nil || unit.Totals.Bursts == nil {
+		if unit == nil || unit.Bursts == nil {
 			return fmt.Errorf("%s: found in bursts, but not its procedure or loop", p.Name)
 		}
-		n := float64(unit.Totals.Bursts.N)
+		n := float64(unit.Bursts.N)
 		if b.Hits > hits || b.Squares < b.Hits || float64(b.Hits)*float64(b.Hits) > n*float64(b.Squares)*(1+1e-9) {
 			return fmt.Errorf("%s: %d hits in %d bursts, squares %d; %d hits, %d of them without probes", p.Name,
-				b.Hits, unit.Totals.Bursts.N, b.Squares, p.Totals.Hits, p.Totals.Plain)
+				b.Hits, unit.Bursts.N, b.Squares, p.Hits, p.Plain)
 		}
 		if e := v.t.Hits(trace.PointID(i)); !e.Exact() &&
-			(e.Lo < p.Totals.Hits || e.Value < e.Lo || !e.Bound() && e.Hi < e.Value) {
-			return fmt.Errorf("%s: %+v, %d hits seen", p.Name, e, p.Totals.Hits)
+			(e.Lo < p.Hits || e.Value < e.Lo || !e.Bound() && e.Hi < e.Value) {
+			return fmt.Errorf("%s: %+v, %d hits seen", p.Name, e, p.Hits)
 		}
 	}
 	return nil

@@ -185,7 +185,7 @@ func places(pkg string, t *trace.Trace) (counted map[place][]uint64, files map[s
 			continue
 		}
 		k := place{p.File, p.Kind, p.Line}
-		counted[k] = append(counted[k], p.Totals.Hits)
+		counted[k] = append(counted[k], p.Hits)
 		if files[p.File] == nil {
 			if files[p.File], err = expect(p.File); err != nil {
 				return nil, nil, err

@@ -148,8 +148,8 @@ func allTraced(file string) error {
 	var hits, traced uint64
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointProc && p.Flags&(spec.FlagDerived|spec.FlagSmall) == 0 {
-			hits += p.Totals.Hits
-			traced += p.Totals.Traced
+			hits += p.Hits
+			traced += p.Traced
 		}
 	}
 	if hits == 0 || traced < hits-hits/1000 {

@@ -1,0 +1,62 @@
+package runtime
+
+import "internal/runtime/atomic"
+
+// Numbers of the tool's system calls, and other differences between machines. Package
+// internal/runtime/syscall/linux has only the few numbers that the runtime needs.
+
+const (
+	qinstSysGetcwd     = 17
+	qinstSysFcntl      = 25
+	qinstSysIoctl      = 29
+	qinstSysFlock      = 32
+	qinstSysUnlinkat   = 35
+	qinstSysTruncate   = 46
+	qinstSysFallocate  = 47
+	qinstSysFchmodat   = 53
+	qinstSysFchownat   = 54
+	qinstSysOpenat     = 56
+	qinstSysGetdents   = 61
+	qinstSysRead       = 63
+	qinstSysWritev     = 66
+	qinstSysReadlink   = 78
+	qinstSysStat       = 79
+	qinstSysFstat      = 80
+	qinstSysUnshare    = 97
+	qinstSysClock      = 113
+	qinstSysClockRes   = 114
+	qinstSysSigmask    = 135
+	qinstSysSetreuid   = 145
+	qinstSysSetuid     = 146
+	qinstSysSetresuid  = 147
+	qinstSysGetrusage  = 165
+	qinstSysPrctl      = 167
+	qinstSysGetpid     = 172
+	qinstSysGetppid    = 173
+	qinstSysGeteuid    = 175
+	qinstSysSocket     = 198
+	qinstSysBind       = 200
+	qinstSysListen     = 201
+	qinstSysConnect    = 203
+	qinstSysGetsockopt = 209
+	qinstSysMunmap     = 215
+	qinstSysMremap     = 216
+	qinstSysMmap       = 222
+	qinstSysMprotect   = 226
+	qinstSysMadvise    = 233
+	qinstSysPerf       = 241
+	qinstSysAccept     = 242
+	qinstSysPrlimit    = 261
+	qinstSysPidOpen    = 434
+	qinstSysCloseRange = 436
+	qinstSysPidGet     = 438
+
+	qinstStatMode = 16 // offset in a struct stat
+	qinstStatUser = 24 // the same
+)
+
+// qinstPublish stores v so that every thread that sees it sees all earlier stores.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
+//go:nosplit
+func qinstPublish(p *uintptr, v uintptr) { atomic.StoreReluintptr(p, v) }

@@ -1,0 +1,54 @@
+package runtime
+
+import (
+	"internal/abi"
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// A process whose system refuses it a thread ends: package runtime knows no other way. So a limit
+// that leaves room for the program's threads and none for the tool's must be found before. The
+// start makes as many threads as the tool will, and some more for the program, all at the same
+// time. They do nothing and have no stack of Go's, so that one that is refused harms nobody.
+
+const (
+	qinstTrialMost = 16 // threads
+	// more than one for each processor of the scheduler that the program needs: its monitor, and
+	// those in system calls
+	qinstTrialSpare = 3
+	qinstTrialProcs = 4 // as many processors at most: a program need not use all
+)
+
+// qinstTrial is what threads of a trial share.
+var (
+	qinstTrialOver   uint32 // 1: they end. They wait for it
+	qinstTrialLeft   uint32 // that have not ended
+	qinstTrialStacks [qinstTrialMost][8]uint64
+)
+
+// qinst_trial is such a thread.
+func qinst_trial()
+
+// qinstMayThread reports whether the system lets the process have so many more threads.
+// Context: start.
+func qinstMayThread(n uint32) (may bool) {
+	var old sigset
+	sigprocmask(_SIG_SETMASK, &sigset_all, &old) // they inherit it, and could not handle a signal
+	may = true
+	made := uint32(0)
+	for ; made < min(n, qinstTrialMost) && may; made++ {
+		atomic.Xadd(&qinstTrialLeft, 1)
+		top := unsafe.Pointer(&qinstTrialStacks[made][6])
+		if clone(cloneFlags, top, nil, nil, unsafe.Pointer(abi.FuncPCABIInternal(qinst_trial))) < 0 {
+			atomic.Xadd(&qinstTrialLeft, -1)
+			may = false
+		}
+	}
+	atomic.Store(&qinstTrialOver, 1)
+	futexwakeup(&qinstTrialOver, made)
+	for atomic.Load(&qinstTrialLeft) != 0 {
+		osyield()
+	}
+	sigprocmask(_SIG_SETMASK, &old, nil)
+	return may
+}

@@ -1,0 +1,77 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/syscall/linux"
+	"unsafe"
+)
+
+// qinstPrepareLooks makes room for codes. Without it threads are not asked, and profile stacks show
+// alone.
+// Context: writer.
+func qinstPrepareLooks() {
+	qinstCodeTable = qinstAnonymous(qinstCodeSlots * 4)
+	if qinstCodeTable == 0 || !qinstCodes.reserve(qinstMostCodes*unsafe.Sizeof(qinstCode{}), 1<<16) {
+		return
+	}
+	qinstLooks = 1
+	const coarse = 6 // the clock that ticks
+	var tick timespec
+	if _, _, e := linux.Syscall6(qinstSysClockRes, coarse, uintptr(unsafe.Pointer(&tick)), 0, 0, 0, 0); e == 0 {
+		qinstTimerTickNS = tick.tv_sec*1e9 + tick.tv_nsec
+		qinstTimers = 1
+	}
+}
+
+// qinstLooksCPU is that time for all samplers.
+// Context: writer.
+func qinstLooksCPU() (ns uint64) {
+	for i := range qinstSamplers {
+		if s := &qinstSamplers[i]; s.asked > 0 {
+			ns += uint64(s.tellingNS())
+		}
+	}
+	return ns
+}
+
+// qinstWriteCodes writes the codes that came since the last call.
+// Context: writer.
+func qinstWriteCodes() {
+	for first := qinstCodesOut; ; first = qinstCodesOut {
+		n := uint32(0)
+		for limit := min(qinstNCodes.Load(), qinstMostCodes); first+n < limit && n < 512 &&
+			atomic.Loaduintptr(&qinstCodeAt(first+n+1).pc) != 0; {
+			n++
+		}
+		if n == 0 {
+			return
+		}
+		qinstRecordCode(first+1, n, uint64(n)*16)
+		for i := range n {
+			c := qinstCodeAt(first + i + 1)
+			entry, line := qinstLineOf(c.pc)
+			qinstWord(c.from | uint64(line)<<32)
+			qinstWord(uint64(entry))
+		}
+		qinstSeal()
+		qinstCodesOut += n
+	}
+}
+
+// qinstLineOf returns the entry of the function that a return address is in, and the line in that
+// function's own text: that of the call, where another one is inlined. A record tells the
+// function's name.
+// Context: writer.
+func qinstLineOf(pc uintptr) (entry uintptr, line int) {
+	f := findfunc(pc - 1)
+	if !f.valid() {
+		return 0, 0
+	}
+	entry = f.entry()
+	qinstNotePC(entry)
+	u, uf := newInlineUnwinder(f, pc-1)
+	for ; uf.valid(); uf = u.next(uf) {
+		_, line = u.fileLine(uf)
+	}
+	return entry, line
+}

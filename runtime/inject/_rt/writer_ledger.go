@@ -1,0 +1,88 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+// qinstMapPieces maps the slots of ledgers to come. It reports false if they are not to be had.
+// Context: writer.
+func qinstMapPieces() bool {
+	for qinstRinged && qinstRing >= 0 && qinstNPieces < uint32(len(qinstPieces)) &&
+		atomic.Load(&qinstNLedgers)+qinstPieceLedgers/2 > qinstNPieces*qinstPieceLedgers {
+		from, size := qinstLedgerAt(qinstNPieces*qinstPieceLedgers), qinstPieceLedgers*qinstLedgerStride()
+		if from+size > qinstRingAt.end {
+			return true
+		}
+		p := qinstMapAt(from, size)
+		if p == 0 {
+			return false
+		}
+		atomic.Storeuintptr(&qinstPieces[qinstNPieces], p)
+		qinstNPieces++
+	}
+	return true
+}
+
+// qinstStartLedgers makes the first ledger, before any package is registered.
+// Context: writer.
+func qinstStartLedgers() bool {
+	qinstFreeLedgers.base, qinstFreeLedgers.stride = uintptr(unsafe.Pointer(&qinstLedgerNext[1])), 4
+	qinstNLedgers, qinstLedgerExtent = qinstFirstLedger, qinstPage
+	return qinstMapPieces() && qinstNewLedger(qinstMaxLedgers, true) == qinstFirstLedger
+}
+
+// qinstEachLedger calls f with every ledger. Their owners count meanwhile: a sum is that of
+// some moment of each.
+// Context: goroutine, writer.
+func qinstEachLedger(f func(at uintptr)) {
+	for i := uint32(qinstFirstLedger); i < atomic.Load(&qinstNLedgers); i++ {
+		f(qinstLedgers[i])
+	}
+}
+
+// wordOf is what the k/4-th word of a table's points in ledgers is of.
+// Context: writer.
+func (t *qinstTable) wordOf(k int) uint32 {
+	return uint32(t.words[k]) | uint32(t.words[k+1])<<8 | uint32(t.words[k+2])<<16 | uint32(t.words[k+3])<<24
+}
+
+// qinstLedgerCallees adds the callees that ledgers counted to a table, and writes those that
+// find no room there.
+// Context: writer.
+func qinstLedgerCallees(b *qinstRecorder) {
+	for i := range qinstNTables {
+		t := &qinstTables[i]
+		for k := 0; k+4 <= len(t.words); k += 4 {
+			offset := t.wordOf(k)
+			if offset&qinstUnitWord != 0 {
+				break // of loops are the last
+			}
+			point := t.base + offset
+			word := qinstLedgerPoints + uintptr(t.base)*8 + uintptr(k)*2
+			qinstEachLedger(func(at uintptr) {
+				t := qinstMostAt(at, word, point)
+				callee, n := uintptr(*t.callee), t.hits()
+				if callee == 0 || n == 0 {
+					return
+				}
+				if e := b.callee(point, callee); e != nil {
+					e.n += n
+				} else {
+					qinstWriteCallee(point, callee, n)
+				}
+			})
+		}
+	}
+}
+
+// qinstEarlyHits is how many hits were counted in line before their package was registered.
+// Context: writer.
+func qinstEarlyHits() (n uint64) {
+	qinstEachLedger(func(at uintptr) {
+		for k := range uintptr(qinstMostEarly) {
+			n += *(*uint64)(unsafe.Pointer(at + k*8))
+		}
+	})
+	return n
+}

@@ -1,0 +1,227 @@
+package runtime
+
+import "unsafe"
+
+// Loops of procedures that may last. An activation keeps the text that it began with, so that a
+// level of its procedure never reaches one that does not return. The body of such a loop stands
+// twice, and each iteration chooses by the loop's level. What the loop calls is then known by its
+// ratio to the iterations with probes, as it is by activations for procedures (writer_burst.go).
+//
+// Small procedures whose text stands twice are such units, too, for they have no probe that would
+// tell how often they are called. Their slot in a ledger has all activations, the word those with
+// probes.
+//
+// A point belongs to one unit only, because its hits in bursts are compared with that unit's. So a
+// procedure is held, or its loops; and of loops within each other one. Which it is, the first time
+// decides: an outer loop, if its iterations are short, and a procedure, if its activations are.
+
+// qinstTurning is such a loop or small procedure, in the writer's memory.
+type qinstTurning struct {
+	point uint32
+	word  uintptr // where its word is, after a ledger's address
+	last  uint64  // iterations or activations at the end of the last window
+	n     float64 // of them in it
+	saves float64 // ns that holding it would save in it
+	plain uint64  // of them without probes, when a record was last written
+}
+
+const (
+	qinstMostTurns = 1 << 14 // loops beyond run with probes
+	qinstFewTurns  = 512     // so many are looked at in every window
+	qinstSeldom    = 16      // of more, those that were not entered in one of so many
+	qinstTurnNS    = 1e6     // an iteration that is not much shorter than a burst tells nothing
+)
+
+// The writer's own.
+var (
+	qinstTurns      uintptr // of qinstTurning, in the order of their points
+	qinstNTurns     uint32
+	qinstTurnTables int // registered tables that were looked at
+)
+
+// qinstTurn is the i-th of these loops.
+// Context: writer.
+func qinstTurn(i uint32) *qinstTurning {
+	return (*qinstTurning)(unsafe.Pointer(qinstTurns + uintptr(i)*unsafe.Sizeof(qinstTurning{})))
+}
+
+// qinstTakeTurns finds the loops and small procedures of packages that were registered since it
+// last looked.
+// Context: writer.
+func qinstTakeTurns() {
+	for ; qinstTurnTables < qinstNTables; qinstTurnTables++ {
+		t := &qinstTables[qinstTurnTables]
+		from := len(t.words)
+		for from >= 4 && t.wordOf(from-4)&qinstUnitWord != 0 {
+			from -= 4
+		}
+		if from < len(t.words) && qinstTurns == 0 {
+			if qinstTurns = qinstAnonymous(qinstMostTurns * unsafe.Sizeof(qinstTurning{})); qinstTurns == 0 {
+				return
+			}
+		}
+		for k := from; k < len(t.words) && qinstNTurns < qinstMostTurns; k += 4 {
+			at := qinstLedgerWords + uintptr(t.base)*8 + uintptr(k)*2
+			*qinstTurn(qinstNTurns) = qinstTurning{point: t.base + t.wordOf(k)&^qinstUnitWord, word: at}
+			qinstNTurns++
+		}
+	}
+}
+
+// qinstTurningOf is the loop or small procedure that a point is, nil if it is none.
+// Context: writer.
+func qinstTurningOf(point uint32) *qinstTurning {
+	lo, hi := uint32(0), qinstNTurns
+	for lo < hi {
+		if mid := (lo + hi) / 2; qinstTurn(mid).point < point {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo < qinstNTurns && qinstTurn(lo).point == point {
+		return qinstTurn(lo)
+	}
+	return nil
+}
+
+// iterations returns how many there were with probes, and without.
+// Context: writer.
+func (u *qinstTurning) iterations() (with, plain uint64) {
+	if qinstIsSmall(u.point) {
+		with = qinstWordSum(u.word)
+		return with, max(with, qinstPlain(u.point)) - with // with was read first
+	}
+	return qinstWordSum(u.word), qinstWordSum(u.word + qinstLedgerBytes)
+}
+
+// qinstWordSum adds up a word of all ledgers.
+// Context: writer.
+func qinstWordSum(word uintptr) (n uint64) {
+	qinstEachLedger(func(at uintptr) { n += *(*uint64)(unsafe.Pointer(at + word)) })
+	return n
+}
+
+// qinstIsSmall reports whether a point is a procedure that is only counted.
+// Context: writer.
+func qinstIsSmall(point uint32) bool {
+	return qinstKindOf(point) == qinstCalls && qinstRulingOf(point).within == 0
+}
+
+// held reports whether the loop is held.
+// Context: writer.
+func (u *qinstTurning) held() bool { return qinstControlOf(u.point).held != 0 }
+
+// qinstInLoop reports whether a point is in a loop.
+// Context: probe, writer.
+func qinstInLoop(point, loop uint32) bool {
+	for point > loop {
+		o := qinstRulingOf(point)
+		if o.loop == 0 {
+			return false
+		}
+		point -= o.loop
+	}
+	return point == loop
+}
+
+// qinstPriceTurns prices the loops for a window of so many ns. It returns their cost if all of them
+// are held.
+// Context: writer.
+func qinstPriceTurns(ns float64) (least float64) {
+	qinstTakeTurns()
+	for i := range qinstNTurns {
+		u := qinstTurn(i)
+		if u.last == 0 && qinstNTurns > qinstFewTurns && (i+qinstBurst.windows)%qinstSeldom != 0 {
+			u.n, u.saves = 0, 0
+			continue // to look at many loops in many ledgers takes long, and most are never entered
+		}
+		with, plain := u.iterations()
+		u.n, u.saves, u.last = float64(with+plain-u.last), 0, with+plain
+		c := qinstControlOf(u.point)
+		qinstBurst.untold = qinstBurst.untold || u.plain == 0 && plain > 0 && c.met
+		if u.n == 0 || !u.mayTurn(c, u.n*qinstTurnNS >= ns, ns) {
+			continue
+		}
+		if c.unit == 0 || qinstBurst.windows%qinstUnitsEach == 0 {
+			u.price(c, with)
+		}
+		if c.unit > c.rest {
+			u.saves = u.n * float64(c.unit-c.rest) * qinstCountNS
+			least += u.n * float64(c.rest) * qinstCountNS
+			c.turned = qinstBurst.windows
+			qinstControlOf(u.point - qinstRulingOf(u.point).within).turned = c.turned
+		}
+	}
+	return least
+}
+
+// mayTurn reports whether a loop may be held, or is. often reports whether its iterations are
+// short.
+// Context: writer.
+func (u *qinstTurning) mayTurn(c *qinstControl, often bool, ns float64) bool {
+	if c.held != 0 {
+		return true
+	}
+	if !often && !c.met || c.turns || qinstKindOf(u.point) == 0 {
+		return false
+	}
+	proc := u.point - qinstRulingOf(u.point).within
+	if c.met {
+		return !qinstIsRuled(proc)
+	}
+	if p := qinstControlOf(proc); p.listed && p.n*qinstTurnNS > ns {
+		return false // its activations are short
+	}
+	t := qinstTableOf(proc)
+	taken := qinstInUnit(u.point, func(c *qinstControl, o *qinstRuling) bool {
+		return c.plain &&
+			(o.within != 0 || qinstPlain(proc) != 0)
+	})
+	return !taken && !qinstIsRuled(proc) && t.levelNow(uintptr(proc-t.base), uintptr(proc-t.base)) == qinstProcProbed
+}
+
+// price notes what an iteration or activation costs, with probes and held. It goes by all so far.
+// Context: writer.
+func (u *qinstTurning) price(c *qinstControl, with uint64) {
+	loops, calls := uint64(0), uint64(0)
+	qinstEachWithin(u.point, func(point uint32, o *qinstRuling) {
+		switch hits, _ := qinstHitsOf(point); o.kind {
+		case qinstPair:
+			loops += hits
+		case qinstCalls:
+			calls += hits
+		}
+	})
+	if with == 0 {
+		return
+	}
+	steps, rest := calls+with, 2. // the level is tested twice
+	if qinstIsSmall(u.point) {
+		steps, rest = calls+2*with, 1
+	}
+	c.unit, c.rest = float32((float64(loops)+float64(steps)/qinstInLineParts)/float64(with)),
+		float32(rest/qinstInLineParts)
+}
+
+// qinstInTurn reports whether a point is in a loop that is a unit, or is priced as one in this
+// window.
+// Context: writer.
+func qinstInTurn(point uint32) bool {
+	return qinstInUnit(point, func(c *qinstControl, o *qinstRuling) bool {
+		return o.within != 0 && (c.met || c.turned == qinstBurst.windows)
+	})
+}
+
+// qinstKeepTurns makes a loop that is held for the first time the only unit around it: its
+// procedure is none after this, nor are the loops that it stands in. The procedure may have been
+// held since no activation of it began.
+// Context: writer.
+func qinstKeepTurns(loop uint32) {
+	qinstInUnit(loop, func(c *qinstControl, o *qinstRuling) bool {
+		if c.turns = true; c.held == qinstProcEntered && o.within == 0 {
+			qinstLetGo(loop-qinstRulingOf(loop).within, c)
+		}
+		return false
+	})
+}
