@@ -120,7 +120,7 @@ func (e Estimate) Part(part, observed uint64) Estimate {
 // Hits is how often a point was reached. That is [Point.Hits] if the point was observed all the
 // time, as procedures are. Otherwise it has an interval, or is a lower bound if bursts were too
 // few.
-func (t *Tables) Hits(id PointID) Estimate {
+func (t *Program) Hits(id PointID) Estimate {
 	p := &t.Points[id]
 	switch r := p.Representative; {
 	case p.Kind == spec.PointProc && p.Summed():
@@ -151,7 +151,7 @@ func (t *Tables) Hits(id PointID) Estimate {
 const mostHits = 1 << 60
 
 // burstsOf is the unit whose bursts show of a point: nil if its hits are exact.
-func (t *Tables) burstsOf(p *Point) *Point {
+func (t *Program) burstsOf(p *Point) *Point {
 	q := &t.Points[p.Representative]
 	switch q.Kind {
 	case spec.PointCall, spec.PointGo, spec.PointLoop:
@@ -166,7 +166,7 @@ func (t *Tables) burstsOf(p *Point) *Point {
 
 // Unit returns the loop or procedure around a point that ran without probes for a part of the run,
 // nil if none did: then all of the point's hits were counted.
-func (t *Tables) Unit(p *Point) *Point {
+func (t *Program) Unit(p *Point) *Point {
 	for loop := p.Loop; loop != NoPoint; loop = t.Points[loop].Loop {
 		if t.Points[loop].Plain > 0 {
 			return &t.Points[loop]

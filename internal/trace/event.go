@@ -136,7 +136,7 @@ func (e *Event) Begins() bool { return e.aux == 1 }
 
 // Creation is how a goroutine came to be.
 type Creation struct {
-	Start uint64 // pc of the function that it starts in; see [Tables.Function]
+	Start uint64 // pc of the function that it starts in; see [Program.Function]
 	Path  PathID // of the creator, if events do not show all of it
 }
 

@@ -9,15 +9,15 @@ type (
 	GoID uint64
 	// Slot is the dense number of a live goroutine: it is another one's after that has ended.
 	Slot int32
-	// PointID is the dense number of a probe point: an index of [Tables.Points].
+	// PointID is the dense number of a probe point: an index of [Program.Points].
 	PointID int32
-	// StackID is the number of a stack: an index of [Tables.Stacks]. 0 is an unknown stack.
+	// StackID is the number of a stack: an index of [Program.Stacks]. 0 is an unknown stack.
 	StackID uint32
-	// PathID is the number of a path: an index of [Tables.Paths]. 0 is where a goroutine started.
+	// PathID is the number of a path: an index of [Program.Paths]. 0 is where a goroutine started.
 	PathID int32
-	// CodeID is the number of a code: an index of [Tables.Codes]. 0 is where a goroutine started.
+	// CodeID is the number of a code: an index of [Program.Codes]. 0 is where a goroutine started.
 	CodeID int32
-	// TextID is the number of a text of the program's: a key of [Tables.Texts]. 0 is no text.
+	// TextID is the number of a text of the program's: a key of [Program.Texts]. 0 is no text.
 	TextID uint64
 	// ReasonID is the code of a wait's reason: a key of [Tables.Reasons].
 	ReasonID uint64

@@ -11,7 +11,7 @@ import (
 
 // PointsNamed returns the points whose name matches a pattern, in which * stands for any
 // characters, or the ones that it means as [names.Find] has it.
-func (t *Tables) PointsNamed(pattern string) (map[PointID]bool, error) {
+func (t *Program) PointsNamed(pattern string) (map[PointID]bool, error) {
 	if found := t.pointsMatching(pattern); len(found) > 0 {
 		return found, nil
 	}
@@ -35,14 +35,14 @@ func (t *Tables) PointsNamed(pattern string) (map[PointID]bool, error) {
 }
 
 // OperationOf is the name of a point with what it does with its object.
-func (t *Tables) OperationOf(id PointID) string {
+func (t *Program) OperationOf(id PointID) string {
 	if p := &t.Points[id]; p.Kind == spec.PointSync {
 		return p.Name + " " + p.Op
 	}
 	return t.NameOf(id)
 }
 
-func (t *Tables) pointsMatching(pattern string) map[PointID]bool {
+func (t *Program) pointsMatching(pattern string) map[PointID]bool {
 	found := map[PointID]bool{}
 	for i := range t.Points {
 		if ratecontrol.Matches(pattern, t.Points[i].Name) || ratecontrol.Matches(pattern, t.NameOf(PointID(i))) {

@@ -103,8 +103,10 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 		return nil, err
 	}
 	t := &Trace{File: File{Size: size, Producer: reader.Producer}, reader: reader,
-		tables: Tables{Dotted: names.Paths{}, Reasons: map[ReasonID]string{}, Texts: map[TextID]string{},
-			Sources: map[string]OSSource{}, Took: map[string]Took{}}, blocks: map[uint32][]block{}}
+		blocks: map[uint32][]block{}, tables: Tables{Reasons: map[ReasonID]string{},
+			Program:   Program{Dotted: names.Paths{}, Texts: map[TextID]string{}},
+			System:    System{Sources: map[string]OSSource{}},
+			Recording: Recording{Took: map[string]Took{}}}}
 	ix := newIndexer(t)
 	if n, ok := reader.Header().Attr(spec.AttrSegment).(uint64); ok && n > 0 {
 		t.Kept = true // the segments before it made room for others

@@ -6,7 +6,7 @@ import "testing"
 // thread's readings show which share it had.
 func TestShareBetweenWatches(t *testing.T) {
 	t.Parallel()
-	tables := &Tables{Given: map[ThreadID][]Given{1: {{0, 0, 0}, {100, 100, 0}, {200, 120, 80}, {300, 200, 100}}}}
+	tables := &System{Given: map[ThreadID][]Given{1: {{0, 0, 0}, {100, 100, 0}, {200, 120, 80}, {300, 200, 100}}}}
 	for _, s := range []OSSource{{TooMany, 10, 90, 0}, {TooMany, 150, 180, 0}, {TooMany, 150, 190, 0},
 		{NotAsked, 195, 199, 0}} {
 		tables.tell(s)
@@ -28,7 +28,7 @@ func TestShareBetweenWatches(t *testing.T) {
 func TestPricesOfASlowStart(t *testing.T) {
 	t.Parallel()
 	tables := &Tables{Attrs: []Attr{{"clock_cost_ps", int64(200_000)}, {"count_cost_ps", int64(70_000)}},
-		Took: map[string]Took{"clock": {N: 64, Mean: 20}}}
+		Recording: Recording{Took: map[string]Took{"clock": {N: 64, Mean: 20}}}}
 	if got := tables.Costs(); got.Clock != 20 || got.Count != 7 {
 		t.Errorf("found prices of %v, expected 20 ns for a reading of the clock and 7 for a count", got)
 	}

@@ -8,7 +8,7 @@ import (
 // stoppedIn reports whether a wait's stack is that of a goroutine that did not park itself: the
 // runtime stopped it, in the middle of what it did. Files of older programs have another wait's
 // reason and object there.
-func (t *Tables) stoppedIn(stack StackID) bool {
+func (t *Program) stoppedIn(stack StackID) bool {
 	if int(stack) >= len(t.Stacks) || len(t.Stacks[stack]) == 0 {
 		return false
 	}

@@ -46,7 +46,7 @@ type Watch struct{ From, Until Time }
 
 // tell adds the time that a record of switches is about. A record about a time that began at the
 // same moment replaces it.
-func (t *Tables) tell(s OSSource) {
+func (t *System) tell(s OSSource) {
 	w := Watch{s.From, s.Time}
 	if s.Errno != 0 && s.Errno != TooMany {
 		return
@@ -65,7 +65,7 @@ func (t *Tables) tell(s OSSource) {
 
 // watchedAt returns the time around a moment in which the system reported switches, or the next one
 // after it. ok is false if there is none.
-func (t *Tables) watchedAt(at Time) (w Watch, ok bool) {
+func (t *System) watchedAt(at Time) (w Watch, ok bool) {
 	i := sort.Search(len(t.Watched), func(i int) bool { return t.Watched[i].Until > at })
 	if i == len(t.Watched) {
 		return w, false
@@ -84,14 +84,14 @@ const (
 
 // TellsThreads reports whether the system reported how long each thread had a processor, and waited
 // for one.
-func (t *Tables) TellsThreads() bool {
+func (t *System) TellsThreads() bool {
 	s, ok := t.Sources["schedstat"]
 	return !ok || s.Errno == 0 // files from before it was noted have it
 }
 
 // Switches reports whether the system reported when threads got a processor and lost it, in a part
 // of the run at least.
-func (t *Tables) Switches() bool {
+func (t *System) Switches() bool {
 	s, ok := t.Sources[SourceSwitches]
 	return ok && (s.Errno == 0 || s.Errno == TooMany)
 }
@@ -202,13 +202,13 @@ func (t *Trace) throttled(from, to Time) (ns int64) {
 const watchedLate = 10e6
 
 // AllSwitches reports whether the system reported all switches of the program's threads.
-func (t *Tables) AllSwitches() bool {
+func (t *System) AllSwitches() bool {
 	s := t.Sources[SourceSwitches]
 	return t.Switches() && s.Errno == 0 && len(t.Watched) == 1 && s.From <= watchedLate
 }
 
 // WatchedFor is how long the system reported switches, in ns.
-func (t *Tables) WatchedFor() (ns int64) {
+func (t *System) WatchedFor() (ns int64) {
 	for _, w := range t.Watched {
 		ns += int64(w.Until - max(w.From, 0))
 	}

@@ -11,7 +11,8 @@ import (
 const clock = 10 // ns
 
 func tables(took map[string]trace.Took) *trace.Tables {
-	return &trace.Tables{Attrs: []trace.Attr{{Key: "clock_cost_ps", Value: uint64(clock * 1000)}}, Took: took}
+	return &trace.Tables{Attrs: []trace.Attr{{Key: "clock_cost_ps", Value: uint64(clock * 1000)}},
+		Recording: trace.Recording{Took: took}}
 }
 
 func near(x, want float64) bool { return math.Abs(x-want) <= 0.05*want }

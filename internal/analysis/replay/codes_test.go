@@ -11,13 +11,13 @@ import (
 // that probes run on top of are none.
 func TestIsProbe(t *testing.T) {
 	t.Parallel()
-	tables := &trace.Tables{
+	tables := &trace.Tables{Program: trace.Program{
 		Points: []trace.Point{{Kind: spec.PointProc, Name: "main.f"}},
 		Codes: []trace.Code{{}, {From: 0, Function: "main.f", Line: 3}, {From: 1, Function: "qinst_enter"},
 			{From: 2, Function: "runtime.qinstTrace"},
 			{From: 3, Function: "runtime.futex"}, {From: 1, Function: "runtime.mallocgc"},
 			{From: 2, Function: "main.f", Line: 4}, {From: 5, Function: "main.f-range1", Line: 9}},
-	}
+	}}
 	r := &Replay{T: tables, codes: newCodes(tables)}
 	for code, want := range []bool{false, false, true, true, false, false, false, false} {
 		if got := r.isProbe(trace.CodeID(code)); got != want {
