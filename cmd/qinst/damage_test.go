@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,34 +21,50 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// damageable are the kept traces, without checksums as they are kept, and with them.
+// damageable are the kept traces, without checksums as they are kept, and with them. Nobody may
+// change them.
 func damageable(t testing.TB) (bare, sealed map[string][]byte) {
 	t.Helper()
+	both, err := keptTraces()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return both[0], both[1]
+}
+
+// keptTraces reads them once: to write checksums takes seconds.
+var keptTraces = sync.OnceValues(func() (both [2]map[string][]byte, err error) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "kept", "*.sddf"))
 	if err != nil || len(files) < 10 {
-		t.Fatalf("found %d kept traces (%v), expected ten or more", len(files), err)
+		return both, fmt.Errorf("found %d kept traces (%v), expected ten or more", len(files), err)
 	}
-	bare, sealed = map[string][]byte{}, map[string][]byte{}
+	bare, sealed := map[string][]byte{}, map[string][]byte{}
 	for _, file := range files {
-		f, err := salvage.Open(file) // they are kept compressed
-		if err != nil {
-			t.Fatal(err)
+		name := filepath.Base(file)
+		if bare[name], sealed[name], err = readKept(file); err != nil {
+			return both, fmt.Errorf("%s: %w", file, err)
 		}
-		old := make([]byte, f.Size)
-		if _, err := f.ReadAt(old, 0); err != nil && err != io.EOF {
-			t.Fatal(err)
-		}
-		_ = f.Close()
-		var lines, again bytes.Buffer
-		if err := text.Dump(&lines, bytes.NewReader(old), int64(len(old))); err != nil {
-			t.Fatal(err)
-		}
-		if err := text.Parse(&again, &lines); err != nil {
-			t.Fatal(err)
-		}
-		bare[filepath.Base(file)], sealed[filepath.Base(file)] = old, again.Bytes()
 	}
-	return bare, sealed
+	return [2]map[string][]byte{bare, sealed}, nil
+})
+
+// readKept returns a trace that is kept compressed: without checksums, and with them.
+func readKept(file string) (bare, sealed []byte, err error) {
+	f, err := salvage.Open(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	bare = make([]byte, f.Size)
+	if _, err := f.ReadAt(bare, 0); err != nil && err != io.EOF {
+		return nil, nil, err
+	}
+	var lines, again bytes.Buffer
+	if err := text.Dump(&lines, bytes.NewReader(bare), int64(len(bare))); err != nil {
+		return nil, nil, err
+	}
+	err = text.Parse(&again, &lines)
+	return bare, again.Bytes(), err
 }
 
 // times is how often a test with chance in it does its thing: more in a suite that has hours.

@@ -44,6 +44,9 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"again": again},
 		Setup: func(e *testscript.Env) error {
+			if err := e2e.Warm(); err != nil {
+				return err
+			}
 			for name, value := range vars {
 				e.Setenv(name, value)
 			}

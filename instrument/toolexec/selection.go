@@ -177,10 +177,11 @@ func (s Selection) Flags() []string {
 // key returns a string that is different for selections with which packages are compiled
 // differently. The order of lists makes no difference.
 func (s Selection) key() string {
-	if s.File == nil {
-		return fmt.Sprintf("%q", s.sorted().Flags())
+	flags := s.sorted().Flags()
+	if s.File == nil || len(s.File.sorted().Flags()) == 0 { // it has settings only, for the linker
+		return fmt.Sprintf("%q", flags)
 	}
-	return fmt.Sprintf("%q over %q", s.sorted().Flags(), s.File.sorted().Flags())
+	return fmt.Sprintf("%q over %q", flags, s.File.sorted().Flags())
 }
 
 // sorted returns the part of s by which packages are compiled.

@@ -8,9 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"qinst.dev/internal/trace"
 	"qinst.dev/runtime/api"
@@ -67,8 +70,30 @@ func Once(name string, f func() error) error {
 	return once()
 }
 
-// Build builds a program of a module of testdata with probes, by the bare wrapper with some flags,
-// and returns its path.
+// Warm compiles what most programs need of the standard library with probes, before they are built
+// side by side: the go command does not know what another one is compiling, and compiles it, too.
+// Suites wait for each other at a file, for the same reason.
+func Warm() error {
+	return Once("standard library", func() error {
+		cache, err := exec.Command("go", "env", "GOCACHE").Output()
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(strings.TrimSpace(string(cache)), "qinst-tests.lock")
+		unlock, err := lockedfile.MutexAt(name).Lock()
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		if out, err := exec.Command("go", "build", "-toolexec", "qinst", "net/http", "testing").CombinedOutput(); err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+		return nil
+	})
+}
+
+// Build builds a program of a module of testdata with probes, and returns its path: by the bare
+// wrapper, or with flags by qinst build, which compiles nothing else again for them.
 func Build(t *testing.T, module, program string, flags ...string) string {
 	t.Helper()
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
@@ -76,8 +101,13 @@ func Build(t *testing.T, module, program string, flags ...string) string {
 	}
 	exe := filepath.Join(programs.dir, module, program+strings.Join(flags, ""))
 	err := Once(exe, func() error {
-		cmd := exec.Command("go", "build", "-toolexec", strings.Join(append([]string{"qinst"}, flags...), " "),
-			"-o", exe, "./"+program)
+		if err := Warm(); err != nil {
+			return err
+		}
+		cmd := exec.Command("go", "build", "-toolexec", "qinst", "-o", exe, "./"+program)
+		if len(flags) > 0 {
+			cmd = exec.Command("qinst", slices.Concat([]string{"build"}, flags, []string{"-o", exe, "./" + program})...)
+		}
 		cmd.Dir = filepath.Join("..", "..", "testdata", module)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("%w\n%s", err, out)

@@ -99,7 +99,7 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("go", "build", "-toolexec", "qinst -small=0", "-o", "crowded", ".")
+	cmd := exec.Command("qinst", "build", "-small=0", "-o", "crowded", ".")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
