@@ -29,7 +29,7 @@ func TestDebuggers(t *testing.T) {
 			if testing.Short() && flags != "" {
 				t.Skip("with -short only the default build is compared: the other takes a build of the runtime")
 			}
-			plain, probed := buildDebugged(t, flags), buildDebugged(t, flags, "-toolexec", "qinst")
+			plain, probed := buildDebugged(t, "go", flags), buildDebugged(t, "qinst", flags)
 			want, _ := told(t, plain)
 			got, files := told(t, probed)
 			for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -63,7 +63,7 @@ func TestSteps(t *testing.T) {
 		t.Skip("with -short nobody waits for a debugger")
 	}
 	e2e.Build(t, "programs", "debugged")
-	plain, probed := buildDebugged(t, "-N -l"), buildDebugged(t, "-N -l", "-toolexec", "qinst")
+	plain, probed := buildDebugged(t, "go", "-N -l"), buildDebugged(t, "qinst", "-N -l")
 	for command, n := range map[string]int{"next": 30, "step": 250} {
 		want := stepped(t, plain, "", command, n)
 		for _, settings := range []string{"mode=off", "mode=trace,budget=off"} {
@@ -77,17 +77,29 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-func buildDebugged(t *testing.T, compiler string, flags ...string) string {
+func buildDebugged(t *testing.T, tool, compiler string) string {
 	t.Helper()
-	exe := filepath.Join(t.TempDir(), "debugged")
-	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-gcflags=all="+compiler, "-o", exe,
-		"./debugged")...)
+	return buildBy(t, tool, "debugged", "-gcflags=all="+compiler)
+}
+
+// buildBy builds a program of testdata by go or qinst, which say nothing, but for the line that
+// tells that the standard library is compiled.
+func buildBy(t *testing.T, tool, program string, flags ...string) string {
+	t.Helper()
+	exe := filepath.Join(t.TempDir(), program)
+	cmd := exec.Command(tool, slices.Concat([]string{"build"}, flags, []string{"-o", exe, "./" + program})...)
 	cmd.Dir = filepath.Join("..", "..", "testdata", "programs")
-	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+	out, err := cmd.CombinedOutput()
+	if tool == "qinst" {
+		out = compiling.ReplaceAll(out, nil)
+	}
+	if err != nil || len(out) > 0 {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return exe
 }
+
+var compiling = regexp.MustCompile(`(?m)^qinst: compiling .*\n`)
 
 var (
 	stop    = regexp.MustCompile(`(?m)^(?:\(dlv\) )?> (?:\[.*?\] )?(?:goroutine\(\d+\): )?(\S+\(\).*?:\d+) `)

@@ -92,8 +92,8 @@ func Warm() error {
 	})
 }
 
-// Build builds a program of a module of testdata with probes, and returns its path: by the bare
-// wrapper, or with flags by qinst build, which compiles nothing else again for them.
+// Build builds a program of a module of testdata with probes, and returns its path: by qinst build,
+// for which selections share the standard library. Scripts have the bare wrapper.
 func Build(t *testing.T, module, program string, flags ...string) string {
 	t.Helper()
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
@@ -104,10 +104,7 @@ func Build(t *testing.T, module, program string, flags ...string) string {
 		if err := Warm(); err != nil {
 			return err
 		}
-		cmd := exec.Command("go", "build", "-toolexec", "qinst", "-o", exe, "./"+program)
-		if len(flags) > 0 {
-			cmd = exec.Command("qinst", slices.Concat([]string{"build"}, flags, []string{"-o", exe, "./" + program})...)
-		}
+		cmd := exec.Command("qinst", slices.Concat([]string{"build"}, flags, []string{"-o", exe, "./" + program})...)
 		cmd.Dir = filepath.Join("..", "..", "testdata", module)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("%w\n%s", err, out)

@@ -25,7 +25,7 @@ func TestLiterals(t *testing.T) {
 			if testing.Short() && flags != nil {
 				t.Skip("with -short only the default build is compared: each of the others takes a build of the runtime")
 			}
-			plain, probed := buildLiterals(t, flags...), buildLiterals(t, append(flags, "-toolexec", "qinst")...)
+			plain, probed := buildBy(t, "go", "literals", flags...), buildBy(t, "qinst", "literals", flags...)
 			want := literals(t, plain, "")
 			for _, settings := range []string{"mode=off", "mode=trace,budget=off", "mode=count"} {
 				if got := literals(t, probed, settings); got != want {
@@ -39,17 +39,6 @@ func TestLiterals(t *testing.T) {
 			}
 		})
 	}
-}
-
-func buildLiterals(t *testing.T, flags ...string) string {
-	t.Helper()
-	exe := filepath.Join(t.TempDir(), "literals")
-	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-o", exe, "./literals")...)
-	cmd.Dir = filepath.Join("..", "..", "testdata", "programs")
-	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return exe
 }
 
 var place = regexp.MustCompile(`(?m)^(\[.*|.*qinst.*|goroutine .*|\t.*|exit status .*)\n`)

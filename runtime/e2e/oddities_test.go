@@ -20,7 +20,7 @@ import (
 // whatever is recorded, and counts are exact.
 func TestOddities(t *testing.T) {
 	t.Parallel()
-	e2e.Build(t, "programs", "literals") // the tool is this test's binary, which testscript has put on the path
+	e2e.Build(t, "programs", "literals") // with the standard library
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module odd\n\ngo 1.25\n", "main.go": oddProgram()} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {

@@ -18,7 +18,7 @@ func TestPrune(t *testing.T) {
 	dir := t.TempDir()
 	build := func(program, trace string) (string, error) {
 		exe := filepath.Join(dir, program)
-		cmd := exec.Command("go", "build", "-toolexec", "qinst -prune="+trace, "-o", exe, "./"+program)
+		cmd := exec.Command("qinst", "build", "-prune="+trace, "-o", exe, "./"+program)
 		cmd.Dir = filepath.Join("..", "..", "testdata", "programs")
 		out, err := cmd.CombinedOutput()
 		return exe + string(out), err

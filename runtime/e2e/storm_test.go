@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,12 +23,7 @@ func TestStorm(t *testing.T) {
 	for _, flags := range []string{"", "-N", "-l"} {
 		exe := e2e.Build(t, "programs", "storm")
 		if flags != "" {
-			exe = filepath.Join(t.TempDir(), "storm")
-			cmd := exec.Command("go", "build", "-toolexec", "qinst", "-gcflags="+flags, "-o", exe, "./storm")
-			cmd.Dir = filepath.Join("..", "..", "testdata", "programs")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
+			exe = buildBy(t, "qinst", "storm", "-gcflags="+flags)
 		}
 		// As many goroutines as processors, or one less: then no goroutine that is stopped waits
 		// long, and the one that stops them runs all the time.
