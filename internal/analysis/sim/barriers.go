@@ -7,20 +7,6 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// Exit is the order in which goroutines leave a barrier.
-type Exit string
-
-// Orders.
-const (
-	ExitRecorded Exit = "recorded" // in which they left it in the recorded run
-	ExitFIFO     Exit = "fifo"     // in which they came
-	ExitReverse  Exit = "reverse"  // in which they came, the last one first
-	ExitFixed    Exit = "fixed"    // of their creation
-)
-
-// Exits are all of them.
-var Exits = []Exit{ExitRecorded, ExitFIFO, ExitReverse, ExitFixed}
-
 // barriers is the state of a program's barriers: see [steps.Crossing].
 type barriers struct {
 	at        map[steps.StepID]int32 // crossing, by the step in which a goroutine waits for all to arrive

@@ -453,13 +453,6 @@ func (s *simulation) ticked(g steps.G, at float64) bool {
 	return false
 }
 
-// Outside reports whether a delay is one that the program asked for: for a timer, the network or
-// the system.
-func Outside(s *steps.Step) bool {
-	c := s.Cause()
-	return s.Kind == steps.Delay && (c == steps.Timer || c == steps.Network || c == steps.Call)
-}
-
 // block notes that a goroutine waits.
 func (s *simulation) block(g steps.G) bool {
 	s.gs[g].waits, s.gs[g].at, s.gs[g].blocked = true, s.node, s.t

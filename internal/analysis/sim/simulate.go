@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"slices"
 
 	"qinst.dev/internal/analysis/steps"
@@ -37,18 +38,6 @@ func Simulate(p *steps.Program, o Options) *Run {
 	return run
 }
 
-// atEnd is how near its end a run may come to a standstill, as a share of it: goroutines that wait
-// for ever are let go when all has been done.
-const atEnd = 0.01
-
-// Sound reports whether a run is one of the program at all: it has ended as the recorded run did,
-// no goroutine went on before its wait was over, so that the run is at least as long as its longest
-// chain, and its processors have worked no longer than the run took.
-func (r *Run) Sound() bool {
-	const exact = 1e-6
-	return r.Ends && (r.Forced == 0 || r.T-r.stoodAt <= atEnd*r.T) && r.Busy <= r.T*r.procs*(1+exact)+1
-}
-
 // freeOf are the objects that goroutines wait for operations on.
 func (s *simulation) freeOf(gs []steps.G) (list []steps.ObjectID) {
 	for _, g := range gs {
@@ -63,4 +52,31 @@ func (s *simulation) freeOf(gs []steps.G) (list []steps.ObjectID) {
 // free reports whether a step is an operation on a channel for which operations decide who goes on.
 func (s *simulation) free(step *steps.Step) bool {
 	return step.Op != steps.NoOp && s.p.Objects[step.Obj].Free && (step.Kind != steps.Take || step.Token() != 0)
+}
+
+// mostSwing is how many times T weights may have together, of either sign, for any of them to mean
+// something.
+const mostSwing = 3
+
+// SimulateWeighed simulates a run, keeps it, and returns the policy under which it ran: the one
+// asked for, or List.
+//
+// Under even sharing a delay takes real time and work virtual time. A goroutine that begins to wait
+// later by x while many share the processors, and goes on while few do, makes x larger; after some
+// thousand such waits the derivative is exact and useless, because no change is small enough for
+// it. Under list scheduling each weight is 0 or 1.
+func SimulateWeighed(p *steps.Program, o Options) (*Run, Policy) {
+	o.Keep = true
+	run := Simulate(p, o)
+
+	if o.Policy != Sharing {
+		return run, o.Policy
+	}
+	swing := 0.
+	run.Weights(func(_ steps.StepID, length, weight float64, _ bool) { swing += math.Abs(length * weight) })
+	if swing <= mostSwing*run.T { // false of NaN
+		return run, o.Policy
+	}
+	o.Policy = List
+	return Simulate(p, o), List
 }
