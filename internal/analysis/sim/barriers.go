@@ -7,23 +7,6 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// barriers is the state of a program's barriers: see [steps.Crossing].
-type barriers struct {
-	at        map[steps.StepID]int32 // crossing, by the step in which a goroutine waits for all to arrive
-	takes     map[steps.StepID]int32 // by that of a wait
-	gives     map[steps.StepID]int32 // by that of its end
-	came      [][]arrival            // by crossing, in their order
-	waits     []steps.G              // the goroutine that ends the waits, once all have begun
-	left      []int                  // of its waits, how many are ended
-	crossings []steps.Crossing
-}
-
-// arrival is that of a goroutine which waits, and where.
-type arrival struct {
-	g    steps.G
-	take steps.StepID
-}
-
 func newBarriers(p *steps.Program, exit Exit) *barriers {
 	if exit == "" || len(p.Crossings) == 0 {
 		return nil

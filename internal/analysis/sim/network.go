@@ -23,15 +23,6 @@ func (s *simulation) give(token steps.Token) {
 	}
 }
 
-// comes is the time from the start of a write to the arrival of the data, in ns: the paper's
-// communication time, with the system's part (Sarukkai and Malony 1993, section 4.1).
-func (s *simulation) comes(id steps.StepID) float64 {
-	if s.o.HandOver != nil {
-		return s.o.HandOver(id, -1)
-	}
-	return float64(s.p.Step(id).Transit())
-}
-
 // reads lets a goroutine wait for data that have been written and have not arrived, and reports
 // whether they have.
 func (s *simulation) reads(g steps.G, step *steps.Step) bool {

@@ -6,36 +6,6 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// recorder writes a log. A nil one does not.
-type recorder struct {
-	*Log
-	s     *simulation
-	last  uint64
-	hand  steps.G // the goroutine that acts; NoG: none does
-	gs    []recorded
-	procs []bool // that have a goroutine, under list scheduling
-}
-
-// recorded is the state of a goroutine.
-type recorded struct {
-	state state
-	seq   uint32
-	woken uint32
-	ready uint64
-	by    steps.G
-	first steps.StepID // that it came to since it has run
-	call  bool         // it waits in a system call
-}
-
-type state uint8
-
-const (
-	unborn state = iota
-	runnable
-	running
-	waiting
-)
-
 func newRecorder(s *simulation) *recorder {
 	l := s.o.Log
 	if l == nil {

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"math"
-	"slices"
 
 	"qinst.dev/internal/analysis/steps"
 )
@@ -36,22 +35,6 @@ func Simulate(p *steps.Program, o Options) *Run {
 		run = Once(p, o)
 	}
 	return run
-}
-
-// freeOf are the objects that goroutines wait for operations on.
-func (s *simulation) freeOf(gs []steps.G) (list []steps.ObjectID) {
-	for _, g := range gs {
-		step := s.p.Step(s.gs[g].step)
-		if s.gs[g].waits && s.free(step) && step.Op != steps.Join && !slices.Contains(list, step.Obj) {
-			list = append(list, step.Obj)
-		}
-	}
-	return list
-}
-
-// free reports whether a step is an operation on a channel for which operations decide who goes on.
-func (s *simulation) free(step *steps.Step) bool {
-	return step.Op != steps.NoOp && s.p.Objects[step.Obj].Free && (step.Kind != steps.Take || step.Token() != 0)
 }
 
 // mostSwing is how many times T weights may have together, of either sign, for any of them to mean

@@ -11,20 +11,6 @@ import (
 // earlier, it leaves the rest out; if later, it keeps its processor until then: see
 // [steps.Step.Until]. Neither is a length of the program's, and so neither has a weight.
 
-// skips lets a goroutine that was stopped go to the step that finds that out, and reports whether
-// it did.
-func (s *simulation) skips(g steps.G, step *steps.Step) bool {
-	last := s.p.Gs[g].Told
-	if step.Until == 0 || last == 0 || !s.tokens[step.Until].given() {
-		return false
-	}
-	x := &s.gs[g]
-	s.after(s.tokens[step.Until].node())
-	s.rec.leftOut(x.step, last)
-	x.step, x.rest = last, 0
-	return true
-}
-
 // goesOn lets a goroutine work on that has done its recorded work and has not been stopped yet, and
 // reports whether it does. Under list scheduling, where it would keep its processor from others, it
 // waits.
@@ -96,11 +82,11 @@ func (s *simulation) stop(x *goroutine, works int) {
 // stepsOf takes the steps of a goroutine that is not the one at hand.
 func (s *simulation) stepsOf(g steps.G) {
 	if s.sched == nil {
-		s.steps(g)
+		s.goOn(g)
 		return
 	}
 	was := s.sched.at
 	s.sched.at = s.gs[g].proc
-	s.steps(g)
+	s.goOn(g)
 	s.sched.at = was
 }

@@ -6,23 +6,6 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// team is the progress of a pool's workers.
-type team struct {
-	jobs    int       // that one of them does or has done
-	surplus []steps.G // workers without any
-}
-
-// startMore starts the workers that the recorded run did not have, with the first one.
-func (s *simulation) startMore(g steps.G) {
-	w := s.o.Workers
-	if w == nil || g != w.all[0] || s.p.Gs[g].By < 0 {
-		return
-	}
-	for more := len(s.p.Gs) - max(0, w.n-len(w.all)); more < len(s.p.Gs); more++ {
-		s.begin(steps.G(more))
-	}
-}
-
 // hired reports whether a goroutine is a worker.
 func (s *simulation) hired(g steps.G) bool {
 	w := s.o.Workers
@@ -64,15 +47,4 @@ func (s *simulation) idles(g steps.G, step *steps.Step) bool {
 	s.surplus = append(s.surplus, g)
 	s.gs[g].step = w.of[g]
 	return true
-}
-
-// dismiss lets those workers end.
-func (s *simulation) dismiss(ch steps.ObjectID) {
-	if w := s.o.Workers; w == nil || ch != w.ch {
-		return
-	}
-	for _, g := range s.surplus {
-		s.wake(g)
-	}
-	s.surplus = nil
 }
