@@ -34,12 +34,3 @@ func (s *simulation) handOver(id steps.StepID, idle float64) float64 {
 	}
 	return float64(s.p.Step(id).Lasts())
 }
-
-// comes is the time from the start of a write to the arrival of the data, in ns: the paper's
-// communication time, with the system's part (Sarukkai and Malony 1993, section 4.1).
-func (s *simulation) comes(id steps.StepID) float64 {
-	if s.o.HandOver != nil {
-		return s.o.HandOver(id, -1)
-	}
-	return float64(s.p.Step(id).Transit())
-}

@@ -7,6 +7,14 @@ func Once(p *steps.Program, o Options) *Run {
 	if o.Workers != nil {
 		p = o.Workers.hire(p)
 	}
+	s := newSimulation(p, o)
+	s.start()
+	for !s.over && s.next() {
+	}
+	return s.result()
+}
+
+func newSimulation(p *steps.Program, o Options) *simulation {
 	s := &simulation{p: p, o: o, gs: make([]goroutine, len(p.Gs)), objects: make([]object, len(p.Objects)),
 		tokens: make([]tokenState, p.Tokens)}
 	s.goOn = s.steps
@@ -16,16 +24,7 @@ func Once(p *steps.Program, o Options) *Run {
 	}
 	s.idle = make([]float64, int(s.procs))
 	for i := range p.Objects {
-		ob := &s.objects[i]
-		if o.Order {
-			ob.order = &order{writer: -1, closed: -1}
-		}
-		if ob.cap = p.Objects[i].Cap; o.Capped[steps.ObjectID(i)] {
-			ob.cap = o.Cap
-		}
-		if o.Split[steps.ObjectID(i)] {
-			ob.parts = make([]object, o.Parts)
-		}
+		s.objects[i] = newObject(steps.ObjectID(i), p.Objects[i].Cap, &o)
 	}
 	if o.Policy == Go {
 		s.sched = newScheduler(s)
@@ -34,9 +33,29 @@ func Once(p *steps.Program, o Options) *Run {
 		s.wrote = make([]float64, max(int(p.Tokens)-int(p.FirstWrite), 0))
 	}
 	s.rec, s.barriers, s.idlers = newRecorder(s), newBarriers(p, o.Exit), newIdlers(p)
+	return s
+}
+
+// newObject is the object of a number, which had a capacity in the recorded run.
+func newObject(id steps.ObjectID, capacity int, o *Options) object {
+	x := object{cap: capacity}
+	if o.Order {
+		x.order = &order{writer: -1, closed: -1}
+	}
+	if o.Capped[id] {
+		x.cap = o.Cap
+	}
+	if o.Split[id] {
+		x.parts = make([]object, o.Parts)
+	}
+	return x
+}
+
+// start lets the goroutines begin that no other one starts.
+func (s *simulation) start() {
 	s.log(node{from: -1})
-	for i := range p.Gs {
-		if g := &p.Gs[i]; g.By >= 0 {
+	for i := range s.p.Gs {
+		if g := &s.p.Gs[i]; g.By >= 0 {
 			continue
 		} else if g.Created <= 0 {
 			s.begin(steps.G(i))
@@ -46,15 +65,17 @@ func Once(p *steps.Program, o Options) *Run {
 		}
 	}
 	s.settle()
-	for !s.over && s.next() {
-	}
+}
+
+// result is the result of a run that is over.
+func (s *simulation) result() *Run {
 	if s.rec != nil {
 		s.rec.End = s.rec.stamp()
 	}
-	s.run.T, s.run.Slope, s.run.procs, s.run.list = s.t.at, s.t.d, s.procs, o.Policy == List
+	s.run.T, s.run.Slope, s.run.procs, s.run.list = s.t.at, s.t.d, s.procs, s.o.Policy == List
 	if !s.over {
 		s.run.last = s.node
 	}
-	s.run.Ends = s.over || p.Last < 0
+	s.run.Ends = s.over || s.p.Last < 0
 	return &s.run
 }

@@ -63,3 +63,15 @@ func (s *simulation) joined(o *object, need int) nodeID {
 	d.dones, d.joined = append([]nodeID{all}, d.dones[n:]...), max(need, d.joined)
 	return all
 }
+
+// ordered notes whether an operation comes in the order of the recorded run.
+func (s *simulation) ordered(o *object, step *steps.Step) {
+	op := step.Op
+	if op == steps.RLock {
+		op = steps.Lock
+	}
+	if step.At < o.at[op] {
+		s.run.Reordered++
+	}
+	o.at[op] = step.At
+}

@@ -88,17 +88,6 @@ func (s *simulation) startMore(g steps.G) {
 	}
 }
 
-// dismiss lets those workers end.
-func (s *simulation) dismiss(ch steps.ObjectID) {
-	if w := s.o.Workers; w == nil || ch != w.ch {
-		return
-	}
-	for _, g := range s.surplus {
-		s.wake(g)
-	}
-	s.surplus = nil
-}
-
 // follow lets the next one go on that waits for a goroutine's processor, which it leaves. The
 // others wait for that one's.
 func (s *simulation) follow(g steps.G) {

@@ -22,7 +22,6 @@ const (
 	// of a run, more or less (of an hour, 360,000): they become longer, because files may say that
 	// a run took years, or one of its waits
 	mostTicks = 400_000
-	starveNS  = 1e6
 )
 
 func newScheduler(s *simulation) *scheduler {

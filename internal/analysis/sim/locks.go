@@ -6,6 +6,47 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
+// Under policy Go a mutex that is released has no owner: the goroutine that is woken for it may find
+// it taken, and then waits as the first one. When it has waited for more than a millisecond it gets
+// the mutex when that is next given back.
+
+const starveNS = 1e6
+
+// barges reports whether goroutines may take a mutex before others that wait for it.
+func (s *simulation) barges(lock steps.ObjectID) bool {
+	// a writer of a mutex that others read by waits in turn
+	return s.sched != nil && !s.p.Objects[lock].Shared()
+}
+
+// lock takes a lock, to write or to read by it, and reports whether it was free.
+func (s *simulation) lock(o *object, w waiter, step *steps.Step) bool {
+	if w.op == steps.Lock && s.barges(step.Obj) {
+		return s.sched.lock(o, w.g)
+	}
+	o.queue = append(o.queue, w)
+	s.grant(o, w.g)
+	if len(o.queue) > 0 && o.queue[len(o.queue)-1].g == w.g {
+		return s.block(w.g)
+	}
+	s.granted(o, w.op)
+	return true
+}
+
+// unlock releases a lock.
+func (s *simulation) unlock(o *object, w waiter, step *steps.Step) {
+	if w.op == steps.Unlock {
+		if s.barges(step.Obj) {
+			s.sched.unlock(o, w.g)
+			return
+		}
+		o.writer = false
+	} else {
+		o.readers = max(0, o.readers-1)
+	}
+	o.order.unlock(s.node, w.op)
+	s.grant(o, -1)
+}
+
 // lock takes a mutex, and reports whether it could.
 func (c *scheduler) lock(o *object, g steps.G) bool {
 	x := &c.s.gs[g]
@@ -44,18 +85,6 @@ func (c *scheduler) unlock(o *object, by steps.G) {
 	x.waits, x.again = false, true
 	c.s.rec.could(g)
 	c.ready(g)
-}
-
-// ordered notes whether an operation comes in the order of the recorded run.
-func (s *simulation) ordered(o *object, step *steps.Step) {
-	op := step.Op
-	if op == steps.RLock {
-		op = steps.Lock
-	}
-	if step.At < o.at[op] {
-		s.run.Reordered++
-	}
-	o.at[op] = step.At
 }
 
 // grant gives a lock to those who are first in its queue: one who writes, or all up to the next who
