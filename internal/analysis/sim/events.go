@@ -68,8 +68,8 @@ func (s *simulation) force() bool {
 	return false
 }
 
-// event processes those that only this policy has, and reports whether this was one: a processor is
-// awake, or a goroutine's time is over.
+// event processes an event that only policy Go has, and reports whether this was one: a processor
+// is awake, or a goroutine's time is over.
 func (c *scheduler) event(e entry, real bool) bool {
 	if e.who.isProcessor() {
 		c.awake(e.who.processor())

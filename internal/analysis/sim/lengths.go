@@ -2,6 +2,7 @@ package sim
 
 import "qinst.dev/internal/analysis/steps"
 
+// rate is by how much faster than virtual time real time goes by.
 func (s *simulation) rate() float64 {
 	if s.o.Policy != Sharing {
 		return 1

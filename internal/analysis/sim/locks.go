@@ -6,9 +6,9 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// Under policy Go a mutex that is released has no owner: the goroutine that is woken for it may find
-// it taken, and then waits as the first one. When it has waited for more than a millisecond it gets
-// the mutex when that is next given back.
+// Under policy Go a mutex that is released has no owner: the goroutine that is woken for it may
+// find it taken, and then waits as the first one. When it has waited for more than starveNS it gets
+// the mutex when that is next released.
 
 const starveNS = 1e6
 
@@ -47,7 +47,7 @@ func (s *simulation) unlock(o *object, w waiter, step *steps.Step) {
 	s.grant(o, -1)
 }
 
-// lock takes a mutex, and reports whether it could.
+// lock takes a mutex as Go does, and reports whether it could.
 func (c *scheduler) lock(o *object, g steps.G) bool {
 	x := &c.s.gs[g]
 	if !o.writer && o.readers == 0 {
@@ -64,8 +64,8 @@ func (c *scheduler) lock(o *object, g steps.G) bool {
 	return c.s.block(g)
 }
 
-// unlock lets a goroutine release a mutex. If the first one in the queue has waited for long, it
-// gets the mutex and the processor.
+// unlock lets a goroutine release a mutex as Go does. If the first one in the queue has waited for
+// long, it gets the mutex and the processor.
 func (c *scheduler) unlock(o *object, by steps.G) {
 	o.writer = false
 	if len(o.queue) == 0 || o.queue[0].op != steps.Lock {

@@ -46,6 +46,7 @@ func (o *object) part(w waiter) *object {
 	return &o.parts[part]
 }
 
+// waiter is a goroutine that waits, and for which operation.
 type waiter struct {
 	g    steps.G
 	op   steps.Op
@@ -103,13 +104,9 @@ type tokenState int32
 // waitedBy is that of a token for which a goroutine waits, and givenAt that of one that was given
 // at a node.
 func waitedBy(g steps.G) tokenState { return tokenState(g) + 1 }
+func givenAt(n nodeID) tokenState   { return -1 - tokenState(n) }
 
-func givenAt(n nodeID) tokenState { return -1 - tokenState(n) }
-
-func (t tokenState) waited() bool { return t > 0 }
-
+func (t tokenState) waited() bool    { return t > 0 }
 func (t tokenState) waiter() steps.G { return steps.G(t - 1) }
-
-func (t tokenState) given() bool { return t < 0 }
-
-func (t tokenState) node() nodeID { return nodeID(-1 - t) }
+func (t tokenState) given() bool     { return t < 0 }
+func (t tokenState) node() nodeID    { return nodeID(-1 - t) }

@@ -8,6 +8,7 @@ import "qinst.dev/internal/analysis/steps"
 // send and the n-th receive, each unlock and the next lock, every Done and the Join after it, and
 // where each goroutine began its wait.
 
+// granted is called when a lock is taken at once: it needs the operations that released it.
 func (s *simulation) granted(o *object, op steps.Op) {
 	if o.order != nil {
 		s.after(o.order.held(op)...)
@@ -36,6 +37,7 @@ func (s *simulation) receives(o *object) {
 	o.order.receives = append(o.order.receives[:min(o.got, len(o.order.receives))], s.node)
 }
 
+// receivesNothing is called before a receive of no element: it needs the channel's close.
 func (s *simulation) receivesNothing(o *object) {
 	if o.order != nil {
 		s.after(o.order.closed)

@@ -2,6 +2,9 @@ package sim
 
 import "qinst.dev/internal/analysis/steps"
 
+// A goroutine that gets a processor begins to work, or takes its steps. Under policy Go it may
+// instead give its processor to another goroutine, which then does the same.
+
 // enter gives a goroutine a processor, on which it goes on.
 func (s *simulation) enter(g steps.G) {
 	s.n++
@@ -12,7 +15,7 @@ func (s *simulation) enter(g steps.G) {
 	}
 }
 
-// dispatch gives free processors to those that are ready.
+// dispatch gives idle processors to the goroutines that are ready, under list scheduling.
 func (s *simulation) dispatch() {
 	for last := len(s.idle) - 1; last >= 0 && len(s.ready) > 0; last = len(s.idle) - 1 {
 		g := s.ready[0]
@@ -59,8 +62,8 @@ func (s *simulation) works(g steps.G) bool {
 	return true
 }
 
-// skips lets a goroutine that was stopped go to the step that finds that out, and reports whether
-// it did.
+// skips lets a goroutine that was stopped before its work began go to the step in which it finds
+// that out, and reports whether it was.
 func (s *simulation) skips(g steps.G, step *steps.Step) bool {
 	last := s.p.Gs[g].Told
 	if step.Until == 0 || last == 0 || !s.tokens[step.Until].given() {

@@ -88,8 +88,8 @@ func (s *simulation) startMore(g steps.G) {
 	}
 }
 
-// follow lets the next one go on that waits for a goroutine's processor, which it leaves. The
-// others wait for that one's.
+// follow lets the next goroutine go on that waits for the processor of one that leaves it; see
+// behind. The others then wait for the processor of that next one.
 func (s *simulation) follow(g steps.G) {
 	s.gs[g].runs = false
 	// these were let go because nothing else could

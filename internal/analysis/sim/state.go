@@ -6,7 +6,8 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// simulation is the state of a run of a program. Its methods are in the files above this one.
+// simulation is the state of a run of a program. Its methods are in the files of the layers after
+// this one; see the comment of the package.
 type simulation struct {
 	p       *steps.Program
 	o       Options
@@ -22,9 +23,8 @@ type simulation struct {
 	rec   *recorder
 	*barriers
 	idlers *idlers // nil: the program has none
-	// goOn lets a goroutine that has a processor take its steps. It is the method steps, which a
-	// goroutine that wakes another one does not return from before that one works or waits. The
-	// files of processors and of waits are below that of steps, and so they call it by this field.
+	// goOn is the method steps, for files that steps.go uses: it lets a goroutine that has a
+	// processor take its steps, up to the next work or wait.
 	goOn func(steps.G)
 }
 

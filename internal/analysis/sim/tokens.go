@@ -2,7 +2,8 @@ package sim
 
 import "qinst.dev/internal/analysis/steps"
 
-// give ends the waits for a token. A goroutine that waits for data goes on when they have arrived.
+// give gives a token, and ends the waits for it. A goroutine that waits for data goes on when they
+// have arrived.
 func (s *simulation) give(token steps.Token) {
 	w := s.tokens[token]
 	for s.tokens[token] = givenAt(s.node); w.waited(); {
