@@ -17,7 +17,7 @@ import (
 // ordered are the packages whose files have an order, too: no file uses, however indirectly, one
 // that uses it. So a reader of a file has to know those below it, and no others.
 var ordered = []string{"analysis/profile", "analysis/steps", "analysis/predict", "analysis/correct",
-	"analysis/critpath", "report", "analysis/delays"}
+	"analysis/critpath", "report", "analysis/delays", "analysis/sim"}
 
 func TestFileOrder(t *testing.T) {
 	t.Parallel()

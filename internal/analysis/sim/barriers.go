@@ -7,37 +7,6 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// Exit is the order in which goroutines leave a barrier.
-type Exit string
-
-// Orders.
-const (
-	ExitRecorded Exit = "recorded" // in which they left it in the recorded run
-	ExitFIFO     Exit = "fifo"     // in which they came
-	ExitReverse  Exit = "reverse"  // in which they came, the last one first
-	ExitFixed    Exit = "fixed"    // of their creation
-)
-
-// Exits are all of them.
-var Exits = []Exit{ExitRecorded, ExitFIFO, ExitReverse, ExitFixed}
-
-// barriers is the state of a program's barriers: see [steps.Crossing].
-type barriers struct {
-	at        map[steps.StepID]int32 // crossing, by the step in which a goroutine waits for all to arrive
-	takes     map[steps.StepID]int32 // by that of a wait
-	gives     map[steps.StepID]int32 // by that of its end
-	came      [][]arrival            // by crossing, in their order
-	waits     []steps.G              // the goroutine that ends the waits, once all have begun
-	left      []int                  // of its waits, how many are ended
-	crossings []steps.Crossing
-}
-
-// arrival is that of a goroutine which waits, and where.
-type arrival struct {
-	g    steps.G
-	take steps.StepID
-}
-
 func newBarriers(p *steps.Program, exit Exit) *barriers {
 	if exit == "" || len(p.Crossings) == 0 {
 		return nil

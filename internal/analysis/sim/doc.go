@@ -21,4 +21,22 @@
 //
 // Delays are real times. The end of one that began with event p has gb_e dV_e = dd + gb_p dV_p -
 // (sum of l_q dV_q over p <= q < e), with gb the value of g before the event.
+//
+// # Files
+//
+// No file uses, however indirectly, a file that uses it. From the first layer to the last one:
+//
+//   - log, pool, watch and options have the options of a run; run, weights and slack have its
+//     result.
+//   - queue, objects, goroutine and state have the state of a run. No other file adds to it.
+//   - trail and order note on which events others depend, lengths has how long work and waits take,
+//     recorder writes the log, waits begins waits, and workers chooses the jobs of workers.
+//   - scheduler and processors have the goroutines that run, and ready those that become ready to.
+//   - locks, channels and operations have the operations on objects. barriers, idle, stop, tokens
+//     and delays have all that goroutines wait for besides these.
+//   - steps takes the steps of a goroutine, and events goes from one event to the next.
+//   - once runs a program, and simulate does so until a run does not come to a standstill.
+//
+// There is one call the other way round. A step may wake a goroutine, which takes its own steps
+// before that step is over. The layers before steps let it do so by a field, simulation.goOn.
 package sim

@@ -13,20 +13,6 @@ import (
 // work: a piece of it ends with the tick. If no goroutine works, the tick began with the last event
 // before; if one waits for the helper's action, as for a token of a rate limiter, with that wait.
 
-// idlers are goroutines in such waits, by what ends them.
-type idlers struct {
-	by map[steps.Token]steps.G      // by token
-	on map[steps.ObjectID][]steps.G // by channel
-}
-
-// idling is a goroutine's state in such waits.
-type idling struct {
-	idles   bool         // it waits so
-	helps   bool         // it has waited so
-	hurries steps.StepID // up to here it leaves out what it works; 0: it does not
-	due     steps.StepID // up to here its ticks have come
-}
-
 func newIdlers(p *steps.Program) *idlers {
 	if len(p.Idle) == 0 {
 		return nil

@@ -46,194 +46,67 @@ func (o *object) part(w waiter) *object {
 	return &o.parts[part]
 }
 
+// waiter is a goroutine that waits, and for which operation.
 type waiter struct {
 	g    steps.G
 	op   steps.Op
 	need int64
 }
 
-// operate does an operation of a goroutine, and reports whether it goes on.
-func (s *simulation) operate(g steps.G, step *steps.Step) bool {
-	w := waiter{g, step.Op, step.Amount()}
-	o := s.objects[step.Obj].part(w)
-	if step.Op == steps.Receive && s.idles(g, step) {
-		return s.block(g)
-	}
-	if step.Op == steps.Send || step.Op == steps.Receive {
-		s.ordered(o, step)
-	}
-	// a writer of a mutex that others read by waits in turn
-	barging := s.sched != nil && !s.p.Objects[step.Obj].Shared()
-	if barging && step.Op == steps.Lock {
-		return s.sched.lock(o, g)
-	}
-	switch step.Op {
-	case steps.Lock, steps.RLock:
-		o.queue = append(o.queue, w)
-		s.grant(o, g)
-		if len(o.queue) > 0 && o.queue[len(o.queue)-1].g == g {
-			return s.block(g)
-		}
-		s.granted(o, step.Op)
-	case steps.Unlock:
-		if barging {
-			s.sched.unlock(o, g)
-			break
-		}
-		o.writer = false
-		o.order.unlock(s.node, step.Op)
-		s.grant(o, -1)
-	case steps.RUnlock:
-		o.readers = max(0, o.readers-1)
-		o.order.unlock(s.node, step.Op)
-		s.grant(o, -1)
-	case steps.Send:
-		s.sends(o)
-		o.sent++
-		if len(o.queue) > 0 {
-			s.pop(&o.queue)
-		}
-		if o.cap >= 0 && o.sent > o.got+o.cap && !o.closed {
-			o.senders = append(o.senders, w)
-			return s.block(g)
-		}
-	case steps.Receive:
-		if o.closed && o.got >= o.sent {
-			s.receivesNothing(o)
-			return true
-		}
-		s.receives(o)
-		o.got++
-		if len(o.senders) > 0 {
-			s.pop(&o.senders)
-		}
-		if o.got > o.sent {
-			o.queue = append(o.queue, w)
-			return s.block(g)
-		}
-	case steps.Acquire:
-		o.queue = append(o.queue, w)
-		s.acquire(o, g)
-		if len(o.queue) > 0 && o.queue[len(o.queue)-1].g == g {
-			return s.block(g)
-		}
-	case steps.Release:
-		o.got = max(0, o.got-int(w.need))
-		s.acquire(o, -1)
-	case steps.Close:
-		o.closed = true
-		o.order.close(s.node)
-		s.dismiss(step.Obj)
-		for len(o.queue) > 0 {
-			o.got--
-			s.pop(&o.queue)
-		}
-	case steps.Done:
-		o.sent++
-		o.order.done(s.node)
-		for i := 0; i < len(o.queue); {
-			if x := o.queue[i]; o.sent < int(x.need) {
-				i++
-			} else {
-				o.queue = append(o.queue[:i], o.queue[i+1:]...)
-				s.need(s.joined(o, int(x.need)))
-				s.wake(x.g)
-			}
-		}
-	case steps.Join:
-		if o.sent < step.Dones() {
-			o.queue = append(o.queue, w)
-			return s.block(g)
-		}
-		s.after(s.joined(o, step.Dones()))
-	}
-	return true
+// order are the nodes that an object's operations depend on.
+type order struct {
+	writer          nodeID   // the last Unlock, -1: none
+	readers         []nodeID // each RUnlock since
+	sends, receives []nodeID
+	closed          nodeID
+	dones           []nodeID // the first one stands for all up to joined, if that is not 0
+	joined          int
 }
 
-// ordered notes whether an operation comes in the order of the recorded run.
-func (s *simulation) ordered(o *object, step *steps.Step) {
-	op := step.Op
-	if op == steps.RLock {
-		op = steps.Lock
+// held are the nodes at which a lock was released, for its next holder.
+func (o *order) held(op steps.Op) []nodeID {
+	if o == nil {
+		return nil
 	}
-	if step.At < o.at[op] {
-		s.run.Reordered++
+	nodes := []nodeID{o.writer}
+	if op == steps.Lock {
+		nodes, o.readers = append(nodes, o.readers...), nil
 	}
-	o.at[op] = step.At
+	return nodes
 }
 
-// grant gives a lock to those who are first in its queue: one who writes, or all up to the next who
-// does. me goes on by itself.
-func (s *simulation) grant(o *object, me steps.G) {
-	for len(o.queue) > 0 && !o.writer {
-		w := o.queue[0]
-		if w.op == steps.Lock {
-			if o.readers > 0 {
-				return
-			}
-			o.writer = true
-		} else {
-			o.readers++
-		}
-		o.queue = o.queue[1:]
-		s.ordered(o, s.p.Step(s.gs[w.g].step))
-		if w.g != me {
-			s.need(o.order.held(w.op)...)
-			s.wake(w.g)
-		}
+func (o *order) unlock(at nodeID, op steps.Op) {
+	switch {
+	case o == nil:
+	case op == steps.Unlock:
+		o.writer = at
+	default:
+		o.readers = append(o.readers, at)
 	}
 }
 
-// acquire gives parts of a semaphore to the first ones in its queue, while there is enough. me goes
-// on by itself.
-func (s *simulation) acquire(o *object, me steps.G) {
-	for len(o.queue) > 0 {
-		w := o.queue[0]
-		if o.got > 0 && o.cap >= 0 && o.got+int(w.need) > o.cap {
-			return
-		}
-		o.got += int(w.need)
-		o.queue = o.queue[1:]
-		s.ordered(o, s.p.Step(s.gs[w.g].step))
-		if w.g != me {
-			s.wake(w.g)
-		}
+func (o *order) close(at nodeID) {
+	if o != nil {
+		o.closed = at
 	}
 }
 
-// pop wakes the first one of a queue for a channel, or the last one.
-func (s *simulation) pop(q *[]waiter) {
-	list, last := *q, len(*q)-1
-	if s.o.LIFO {
-		*q = list[:last]
-		s.wake(list[last].g)
-		return
+func (o *order) done(at nodeID) {
+	if o != nil {
+		o.dones = append(o.dones, at)
 	}
-	*q = list[1:]
-	s.wake(list[0].g)
 }
 
-// forget takes a goroutine from the queue that it is in.
-func (s *simulation) forget(g steps.G) {
-	step := s.p.Step(s.gs[g].step)
-	if step.Kind == steps.Take {
-		for at := &s.tokens[step.Token()]; at.waited(); at = &s.gs[at.waiter()].also {
-			if at.waiter() == g {
-				*at = s.gs[g].also
-				break
-			}
-		}
-	}
-	o := &s.objects[step.Obj]
-	if len(o.parts) > 0 {
-		o = &o.parts[o.has[g]]
-	}
-	for _, q := range []*[]waiter{&o.queue, &o.senders} {
-		for i, w := range *q {
-			if w.g == g {
-				*q = append((*q)[:i], (*q)[i+1:]...)
-				break
-			}
-		}
-	}
-}
+// tokenState is the state of a token: goroutines wait for it, or it was given. The zero value is
+// neither.
+type tokenState int32
+
+// waitedBy is that of a token for which a goroutine waits, and givenAt that of one that was given
+// at a node.
+func waitedBy(g steps.G) tokenState { return tokenState(g) + 1 }
+func givenAt(n nodeID) tokenState   { return -1 - tokenState(n) }
+
+func (t tokenState) waited() bool    { return t > 0 }
+func (t tokenState) waiter() steps.G { return steps.G(t - 1) }
+func (t tokenState) given() bool     { return t < 0 }
+func (t tokenState) node() nodeID    { return nodeID(-1 - t) }

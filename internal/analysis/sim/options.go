@@ -15,6 +15,20 @@ const (
 // Policies are all of them.
 var Policies = []Policy{Sharing, List, Go}
 
+// Exit is the order in which goroutines leave a barrier.
+type Exit string
+
+// Orders.
+const (
+	ExitRecorded Exit = "recorded" // in which they left it in the recorded run
+	ExitFIFO     Exit = "fifo"     // in which they came
+	ExitReverse  Exit = "reverse"  // in which they came, the last one first
+	ExitFixed    Exit = "fixed"    // of their creation
+)
+
+// Exits are all of them.
+var Exits = []Exit{ExitRecorded, ExitFIFO, ExitReverse, ExitFixed}
+
 // Options of a run.
 type Options struct {
 	Procs  int // 0: as many as goroutines
@@ -61,3 +75,10 @@ type Change struct {
 
 // recorded reports whether nothing is different that could change what goroutines do.
 func (c *Change) recorded() bool { return c.Workers == nil && len(c.Capped)+len(c.Split) == 0 }
+
+// Outside reports whether a delay is one that the program asked for: for a timer, the network or
+// the system.
+func Outside(s *steps.Step) bool {
+	c := s.Cause()
+	return s.Kind == steps.Delay && (c == steps.Timer || c == steps.Network || c == steps.Call)
+}

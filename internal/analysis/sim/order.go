@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"math"
-
-	"qinst.dev/internal/analysis/steps"
-)
+import "qinst.dev/internal/analysis/steps"
 
 // Weights need only the predecessor of each event: a small change matters only where one event
 // waited for another. Slack is about larger changes. It needs every event that another one would
@@ -12,88 +8,10 @@ import (
 // send and the n-th receive, each unlock and the next lock, every Done and the Join after it, and
 // where each goroutine began its wait.
 
-// edge is the dependence of a node on another one besides its predecessor. They are in the order of
-// to.
-type edge struct{ from, to nodeID }
-
-// order are the nodes that an object's operations depend on.
-type order struct {
-	writer          nodeID   // the last Unlock, -1: none
-	readers         []nodeID // each RUnlock since
-	sends, receives []nodeID
-	closed          nodeID
-	dones           []nodeID // the first one stands for all up to joined, if that is not 0
-	joined          int
-}
-
-// after notes that all further steps of a goroutine depend on some nodes, -1: none.
-func (s *simulation) after(nodes ...nodeID) {
-	if !s.o.Order {
-		return
-	}
-	own := false // a node of its own: what others began with the node at hand does not need these
-	for _, n := range nodes {
-		if n < 0 || n == s.node {
-			continue
-		}
-		if !own {
-			own = true
-			s.log(node{from: s.node, at: s.t.at, g: -1})
-		}
-		s.run.edges = append(s.run.edges, edge{n, s.node})
-	}
-}
-
-// need notes that the goroutine that is woken next waited for some nodes too.
-func (s *simulation) need(nodes ...nodeID) {
-	if s.o.Order {
-		s.needs = append(s.needs, nodes...)
-	}
-}
-
-// wakeInOrder lets a goroutine go on, which depends on the beginning of its wait, too. The event
-// that wakes it does not.
-func (s *simulation) wakeInOrder(g steps.G) {
-	was := s.node
-	s.needs = append(s.needs, s.gs[g].at)
-	s.after(s.needs...)
-	s.needs, s.gs[g].at = s.needs[:0], -1
-	s.enqueue(g)
-	s.node = was
-}
-
-// stops notes that a goroutine's work ends with the node at hand, and it does not go on.
-func (s *simulation) stops(g steps.G) {
-	if n := s.run.nodes.At(int(s.node)); n.g == g {
-		n.stops = true
-	}
-}
-
-// held are the nodes at which a lock was released, for its next holder.
-func (o *order) held(op steps.Op) []nodeID {
-	if o == nil {
-		return nil
-	}
-	nodes := []nodeID{o.writer}
-	if op == steps.Lock {
-		nodes, o.readers = append(nodes, o.readers...), nil
-	}
-	return nodes
-}
-
+// granted is called when a lock is taken at once: it needs the operations that released it.
 func (s *simulation) granted(o *object, op steps.Op) {
 	if o.order != nil {
 		s.after(o.order.held(op)...)
-	}
-}
-
-func (o *order) unlock(at nodeID, op steps.Op) {
-	switch {
-	case o == nil:
-	case op == steps.Unlock:
-		o.writer = at
-	default:
-		o.readers = append(o.readers, at)
 	}
 }
 
@@ -119,21 +37,10 @@ func (s *simulation) receives(o *object) {
 	o.order.receives = append(o.order.receives[:min(o.got, len(o.order.receives))], s.node)
 }
 
+// receivesNothing is called before a receive of no element: it needs the channel's close.
 func (s *simulation) receivesNothing(o *object) {
 	if o.order != nil {
 		s.after(o.order.closed)
-	}
-}
-
-func (o *order) close(at nodeID) {
-	if o != nil {
-		o.closed = at
-	}
-}
-
-func (o *order) done(at nodeID) {
-	if o != nil {
-		o.dones = append(o.dones, at)
 	}
 }
 
@@ -159,62 +66,14 @@ func (s *simulation) joined(o *object, need int) nodeID {
 	return all
 }
 
-// Slack calls f for each piece of work and each delay of a run, as [Run.Weights] does: its step,
-// and by how much it may become longer without making the run longer, in ns, if all others stay as
-// they are and everything happens in the same order. The run must have been made with Order.
-func (r *Run) Slack(f func(step steps.StepID, slack float64, delay bool)) {
-	late := make([]float64, r.nodes.Len())
-	for i := range late {
-		late[i] = r.T
+// ordered notes whether an operation comes in the order of the recorded run.
+func (s *simulation) ordered(o *object, step *steps.Step) {
+	op := step.Op
+	if op == steps.RLock {
+		op = steps.Lock
 	}
-	edges := r.edges
-	for q := nodeID(len(late) - 1); q > 0; q-- {
-		n := r.nodes.At(int(q))
-		for ; len(edges) > 0 && edges[len(edges)-1].to == q; edges = edges[:len(edges)-1] {
-			from := edges[len(edges)-1].from
-			late[from] = min(late[from], late[q])
-		}
-		late[n.from] = min(late[n.from], late[q]-n.len)
-		if n.len > 0 {
-			f(n.step, math.Max(0, late[q]-n.at), n.real)
-		}
+	if step.At < o.at[op] {
+		s.run.Reordered++
 	}
-}
-
-// Marked calls f for each piece of work that VPPB's section 3.3 marks for a number of processors:
-// the work on the path, and the work before a point where a goroutine stops while more of them run
-// than there are processors; back from there to where its goroutine met another one and no more
-// ran. The run must have been made with Order.
-func (r *Run) Marked(procs int, f func(step steps.StepID)) {
-	n := r.nodes.Len()
-	meets, marked := make([]bool, n), make([]bool, n)
-	for q := 1; q < n; q++ {
-		x := r.nodes.At(q)
-		meets[x.from] = meets[x.from] || r.nodes.At(int(x.from)).g != x.g
-	}
-	for _, e := range r.edges {
-		meets[e.from] = true
-	}
-	mark := func(q nodeID, stop bool) {
-		for q > 0 && !marked[q] {
-			marked[q] = true
-			x := r.nodes.At(int(q))
-			from := r.nodes.At(int(x.from))
-			if stop && meets[x.from] && int(from.before) <= procs {
-				return
-			}
-			q = x.from
-		}
-	}
-	mark(r.last, false)
-	for q := 1; q < n; q++ {
-		if x := r.nodes.At(q); x.stops && int(x.before) > procs {
-			mark(nodeID(q), true)
-		}
-	}
-	for q := n - 1; q > 0; q-- {
-		if x := r.nodes.At(q); marked[q] && !x.real && x.len > 0 {
-			f(x.step)
-		}
-	}
+	o.at[op] = step.At
 }

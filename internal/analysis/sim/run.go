@@ -45,3 +45,26 @@ type node struct {
 
 // rate is g(n).
 func rate(n int, procs float64) float64 { return max(1, float64(n)/procs) }
+
+// edge is the dependence of a node on another one besides its predecessor. They are in the order of
+// to.
+type edge struct{ from, to nodeID }
+
+// atEnd is how near its end a run may come to a standstill, as a share of it: goroutines that wait
+// for ever are let go when all has been done.
+const atEnd = 0.01
+
+// Sound reports whether a run is one of the program at all: it has ended as the recorded run did,
+// no goroutine went on before its wait was over, so that the run is at least as long as its longest
+// chain, and its processors have worked no longer than the run took.
+func (r *Run) Sound() bool {
+	const exact = 1e-6
+	return r.Ends && (r.Forced == 0 || r.T-r.stoodAt <= atEnd*r.T) && r.Busy <= r.T*r.procs*(1+exact)+1
+}
+
+func (r *Run) rate(n int32) float64 {
+	if r.list {
+		return 1
+	}
+	return rate(int(n), r.procs)
+}

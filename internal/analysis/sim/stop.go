@@ -9,26 +9,13 @@ import (
 
 // A goroutine that works until another one stops it does its recorded work. If the stop comes
 // earlier, it leaves the rest out; if later, it keeps its processor until then: see
-// [steps.Step.Until]. Neither is a length of the program's, and so neither has a weight.
+// [steps.Step.Until]. Neither is a length of the program's, and so neither has a weight. If it does
+// not work when it is stopped, it finds that out later: see skips.
 
-// skips lets a goroutine that was stopped go to the step that finds that out, and reports whether
-// it did.
-func (s *simulation) skips(g steps.G, step *steps.Step) bool {
-	last := s.p.Gs[g].Told
-	if step.Until == 0 || last == 0 || !s.tokens[step.Until].given() {
-		return false
-	}
-	x := &s.gs[g]
-	s.after(s.tokens[step.Until].node())
-	s.rec.leftOut(x.step, last)
-	x.step, x.rest = last, 0
-	return true
-}
-
-// goesOn lets a goroutine work on that has done its recorded work and has not been stopped yet, and
-// reports whether it does. Under list scheduling, where it would keep its processor from others, it
-// waits.
-func (s *simulation) goesOn(g steps.G, step *steps.Step) bool {
+// worksOn lets a goroutine work on that has done its recorded work and has not been stopped yet,
+// and reports whether it does. Under list scheduling, where it would keep its processor from
+// others, it waits.
+func (s *simulation) worksOn(g steps.G, step *steps.Step) bool {
 	x := &s.gs[g]
 	if step.Until == 0 || x.step != s.p.Gs[g].Told || s.tokens[step.Until].given() {
 		return false
@@ -96,11 +83,11 @@ func (s *simulation) stop(x *goroutine, works int) {
 // stepsOf takes the steps of a goroutine that is not the one at hand.
 func (s *simulation) stepsOf(g steps.G) {
 	if s.sched == nil {
-		s.steps(g)
+		s.goOn(g)
 		return
 	}
 	was := s.sched.at
 	s.sched.at = s.gs[g].proc
-	s.steps(g)
+	s.goOn(g)
 	s.sched.at = was
 }

@@ -2,16 +2,62 @@ package sim
 
 import "qinst.dev/internal/analysis/steps"
 
-// tokenState is the state of a token: goroutines wait for it, or it was given. The zero value is
-// neither.
-type tokenState int32
+// give gives a token, and ends the waits for it. A goroutine that waits for data goes on when they
+// have arrived.
+func (s *simulation) give(token steps.Token) {
+	w := s.tokens[token]
+	for s.tokens[token] = givenAt(s.node); w.waited(); {
+		g := w.waiter()
+		w = s.gs[g].also
+		if step := s.p.Step(s.gs[g].step); s.p.Reads(step) {
+			s.gs[g].waits = false
+			s.delay(g, s.comes(s.gs[g].step))
+			continue
+		}
+		s.wake(g)
+	}
+	s.idlers.given(s, token)
+	if token >= s.p.FirstWrite && s.p.FirstWrite > 0 {
+		s.wrote[token-s.p.FirstWrite] = s.t.at
+	} else if s.p.Told != nil {
+		s.tell(token)
+	}
+}
 
-// waitedBy is that of a token for which a goroutine waits, and givenAt that of one that was given
-// at a node.
-func waitedBy(g steps.G) tokenState { return tokenState(g) + 1 }
-func givenAt(n nodeID) tokenState   { return -1 - tokenState(n) }
+// takeToken lets a goroutine wait for a token, and reports whether it was given.
+func (s *simulation) takeToken(g steps.G, step *steps.Step) bool {
+	token := step.Token()
+	if token == 0 {
+		s.gs[g].waits = false // for ever
+		return false
+	}
+	w := s.tokens[token]
+	if !w.given() {
+		s.tokens[token], s.gs[g].also = waitedBy(g), w
+		s.block(g)
+		s.held(token)
+		return false
+	}
+	s.after(w.node())
+	return !s.p.Reads(step) || s.reads(g, step)
+}
 
-func (t tokenState) waited() bool    { return t > 0 }
-func (t tokenState) waiter() steps.G { return steps.G(t - 1) }
-func (t tokenState) given() bool     { return t < 0 }
-func (t tokenState) node() nodeID    { return nodeID(-1 - t) }
+// reads lets a goroutine wait for data that have been written and have not arrived, and reports
+// whether they have.
+func (s *simulation) reads(g steps.G, step *steps.Step) bool {
+	rest := s.wrote[step.Token()-s.p.FirstWrite] + s.comes(s.gs[g].step) - s.t.at
+	if rest <= 0 {
+		return true
+	}
+	s.delay(g, rest)
+	return false
+}
+
+// comes is the time from the start of a write to the arrival of the data, in ns: the paper's
+// communication time, with the system's part (Sarukkai and Malony 1993, section 4.1).
+func (s *simulation) comes(id steps.StepID) float64 {
+	if s.o.HandOver != nil {
+		return s.o.HandOver(id, -1)
+	}
+	return float64(s.p.Step(id).Transit())
+}

@@ -1,37 +1,6 @@
 package sim
 
-import (
-	"math"
-
-	"qinst.dev/internal/analysis/steps"
-)
-
-// mostSwing is how many times T weights may have together, of either sign, for any of them to mean
-// something.
-const mostSwing = 3
-
-// SimulateWeighed simulates a run, keeps it, and returns the policy under which it ran: the one
-// asked for, or List.
-//
-// Under even sharing a delay takes real time and work virtual time. A goroutine that begins to wait
-// later by x while many share the processors, and goes on while few do, makes x larger; after some
-// thousand such waits the derivative is exact and useless, because no change is small enough for
-// it. Under list scheduling each weight is 0 or 1.
-func SimulateWeighed(p *steps.Program, o Options) (*Run, Policy) {
-	o.Keep = true
-	run := Simulate(p, o)
-
-	if o.Policy != Sharing {
-		return run, o.Policy
-	}
-	swing := 0.
-	run.Weights(func(_ steps.StepID, length, weight float64, _ bool) { swing += math.Abs(length * weight) })
-	if swing <= mostSwing*run.T { // false of NaN
-		return run, o.Policy
-	}
-	o.Policy = List
-	return Simulate(p, o), List
-}
+import "qinst.dev/internal/analysis/steps"
 
 // Weights calls f for each piece of work and each delay of a run, the last one first: its step, its
 // length, and dT by the change of that. A delay of step 0 is the time before a goroutine began
@@ -84,11 +53,4 @@ func (r *Run) Pieces(g steps.G, f func(from, to float64, delay bool)) {
 		n := r.nodes.At(int(q))
 		f(r.nodes.At(int(n.from)).at, n.at, n.real)
 	}
-}
-
-func (r *Run) rate(n int32) float64 {
-	if r.list {
-		return 1
-	}
-	return rate(int(n), r.procs)
 }

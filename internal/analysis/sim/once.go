@@ -1,0 +1,81 @@
+package sim
+
+import "qinst.dev/internal/analysis/steps"
+
+// Once runs a program, with the objects as they are.
+func Once(p *steps.Program, o Options) *Run {
+	if o.Workers != nil {
+		p = o.Workers.hire(p)
+	}
+	s := newSimulation(p, o)
+	s.start()
+	for !s.over && s.next() {
+	}
+	return s.result()
+}
+
+func newSimulation(p *steps.Program, o Options) *simulation {
+	s := &simulation{p: p, o: o, gs: make([]goroutine, len(p.Gs)), objects: make([]object, len(p.Objects)),
+		tokens: make([]tokenState, p.Tokens)}
+	s.goOn = s.steps
+	s.procs = float64(o.Procs)
+	if o.Procs == 0 {
+		s.procs = float64(max(len(p.Gs), 1))
+	}
+	s.idle = make([]float64, int(s.procs))
+	for i := range p.Objects {
+		s.objects[i] = newObject(steps.ObjectID(i), p.Objects[i].Cap, &o)
+	}
+	if o.Policy == Go {
+		s.sched = newScheduler(s)
+	}
+	if p.FirstWrite > 0 {
+		s.wrote = make([]float64, max(int(p.Tokens)-int(p.FirstWrite), 0))
+	}
+	s.rec, s.barriers, s.idlers = newRecorder(s), newBarriers(p, o.Exit), newIdlers(p)
+	return s
+}
+
+// newObject is the object of a number, which had a capacity in the recorded run.
+func newObject(id steps.ObjectID, capacity int, o *Options) object {
+	x := object{cap: capacity}
+	if o.Order {
+		x.order = &order{writer: -1, closed: -1}
+	}
+	if o.Capped[id] {
+		x.cap = o.Cap
+	}
+	if o.Split[id] {
+		x.parts = make([]object, o.Parts)
+	}
+	return x
+}
+
+// start lets the goroutines begin that no other one starts.
+func (s *simulation) start() {
+	s.log(node{from: -1})
+	for i := range s.p.Gs {
+		if g := &s.p.Gs[i]; g.By >= 0 {
+			continue
+		} else if g.Created <= 0 {
+			s.begin(steps.G(i))
+		} else {
+			s.gs[i].step = 0
+			s.delay(steps.G(i), float64(g.Created))
+		}
+	}
+	s.settle()
+}
+
+// result is the result of a run that is over.
+func (s *simulation) result() *Run {
+	if s.rec != nil {
+		s.rec.End = s.rec.stamp()
+	}
+	s.run.T, s.run.Slope, s.run.procs, s.run.list = s.t.at, s.t.d, s.procs, s.o.Policy == List
+	if !s.over {
+		s.run.last = s.node
+	}
+	s.run.Ends = s.over || s.p.Last < 0
+	return &s.run
+}

@@ -1,0 +1,79 @@
+package sim
+
+import "qinst.dev/internal/analysis/steps"
+
+// steps takes the step at whose end a goroutine is, and those after it up to the next work.
+func (s *simulation) steps(g steps.G) {
+	x := &s.gs[g]
+	defer s.rec.acts(s.rec.acts(g))
+	for x.step != 0 {
+		step := s.p.Step(x.step)
+		x.again = false
+		if s.worksOn(g, step) {
+			if x.spins {
+				return
+			}
+			break
+		}
+		s.rec.came(g)
+		if goes := s.take(g, step); s.over {
+			return
+		} else if !goes {
+			break
+		}
+		s.o.Watch.passed(x.step, s.t.at)
+		x.step, x.from = s.following(g, step), s.node
+		if s.works(g) {
+			return
+		}
+	}
+	if s.o.Order {
+		s.stops(g)
+	}
+	s.leave(g) // it waits, it has ended, or its next step is not known
+}
+
+// take does what ends a step, and reports whether the goroutine goes on.
+func (s *simulation) take(g steps.G, step *steps.Step) bool {
+	if s.barriers != nil && !s.crosses(g, s.gs[g].step) {
+		return false
+	}
+	switch step.Kind {
+	case steps.End, steps.Cut:
+		s.end(g, step)
+		return false
+	case steps.Start:
+		if more := step.Started(); !s.gs[more].started {
+			// else another worker, which does what the first one did, has started it
+			s.begin(more)
+		}
+		return true
+	case steps.Delay, steps.Ready:
+		return s.pause(g, step)
+	}
+	if free := s.p.Objects[step.Obj].Free; free && (step.Kind != steps.Take || step.Token() != 0) {
+		if step.Op == steps.NoOp {
+			return true
+		}
+		goes := s.operate(g, step)
+		s.idlers.operated(s, step.Obj)
+		return goes
+	}
+	switch step.Kind {
+	case steps.Give:
+		s.give(s.leaves(s.gs[g].step, step))
+	case steps.Take:
+		return s.takeToken(g, step)
+	}
+	return true
+}
+
+// end ends a goroutine. With the one that ended last in the recorded run, the run is over.
+func (s *simulation) end(g steps.G, step *steps.Step) {
+	if done := s.p.Gs[g].Done; done != 0 && step.Kind == steps.End && s.p.Objects[done].Free {
+		s.operate(g, &steps.Step{Obj: done, Op: steps.Done})
+	}
+	if g == s.p.Last { // others may end, too, before the event at hand is over
+		s.over, s.run.last = true, s.node
+	}
+}
