@@ -14,8 +14,8 @@ import (
 )
 
 // TestTold builds with the go command alone. The line that says that a build takes long appears
-// once, on the go command's terminal, and not again. Scripts build without a terminal, and expect no
-// line.
+// once, on the go command's terminal, and not again. Scripts build without a terminal, and expect
+// no line.
 func TestTold(t *testing.T) {
 	t.Parallel()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

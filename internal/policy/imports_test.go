@@ -77,7 +77,7 @@ const importOrder = `
 	runtime/api, golang.org/x/mod/module, golang.org/x/mod/semver, golang.org/x/mod/zip < scripts/release;
 
 	# programs that tests build and run
-	runtime/api, trace < runtime/e2e;
+	runtime/api, trace, github.com/rogpeppe/go-internal/lockedfile < runtime/e2e;
 
 	NONE < policy;
 	extensions < api/extensions;

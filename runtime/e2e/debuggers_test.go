@@ -79,6 +79,9 @@ func TestSteps(t *testing.T) {
 
 func buildDebugged(t *testing.T, tool, compiler string) string {
 	t.Helper()
+	if compiler == "" {
+		return buildBy(t, tool, "debugged")
+	}
 	return buildBy(t, tool, "debugged", "-gcflags=all="+compiler)
 }
 
