@@ -36,7 +36,7 @@ func (s *simulation) works(g steps.G) bool {
 		s.sched.run(g)
 		return true
 	}
-	if s.skips(g, s.p.Step(x.step)) {
+	if step := s.p.Step(x.step); step.Until != 0 && s.skips(g, step) {
 		return false
 	}
 	if x.hurries != 0 {
@@ -62,11 +62,11 @@ func (s *simulation) works(g steps.G) bool {
 	return true
 }
 
-// skips lets a goroutine that was stopped before its work began go to the step in which it finds
-// that out, and reports whether it was.
+// skips lets a goroutine whose work others may stop, and that was stopped before it, go to the step
+// in which it finds that out. It reports whether it was stopped.
 func (s *simulation) skips(g steps.G, step *steps.Step) bool {
 	last := s.p.Gs[g].Told
-	if step.Until == 0 || last == 0 || !s.tokens[step.Until].given() {
+	if last == 0 || !s.tokens[step.Until].given() {
 		return false
 	}
 	x := &s.gs[g]

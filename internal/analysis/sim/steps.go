@@ -9,7 +9,7 @@ func (s *simulation) steps(g steps.G) {
 	for x.step != 0 {
 		step := s.p.Step(x.step)
 		x.again = false
-		if s.worksOn(g, step) {
+		if step.Until != 0 && s.worksOn(g, step) {
 			if x.spins {
 				return
 			}

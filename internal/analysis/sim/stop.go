@@ -12,12 +12,12 @@ import (
 // [steps.Step.Until]. Neither is a length of the program's, and so neither has a weight. If it does
 // not work when it is stopped, it finds that out later: see skips.
 
-// worksOn lets a goroutine work on that has done its recorded work and has not been stopped yet,
-// and reports whether it does. Under list scheduling, where it would keep its processor from
-// others, it waits.
+// worksOn lets a goroutine work on until it is stopped, if it has done all its recorded work and
+// has not been stopped yet, and reports whether it does. Under list scheduling, where it would keep
+// its processor from others, it waits.
 func (s *simulation) worksOn(g steps.G, step *steps.Step) bool {
 	x := &s.gs[g]
-	if step.Until == 0 || x.step != s.p.Gs[g].Told || s.tokens[step.Until].given() {
+	if x.step != s.p.Gs[g].Told || s.tokens[step.Until].given() {
 		return false
 	}
 	s.block(g)
