@@ -248,11 +248,6 @@ func (r *Replay) create(e *trace.Event) {
 }
 
 func (r *Replay) change(e *trace.Event) {
-	if e.From == trace.OffCPU || e.To == trace.OffCPU {
-		r.Switches++
-	} else {
-		r.Changes++
-	}
 	g := r.gs[e.Slot]
 	g.real = e.To
 	if e.To == trace.Running && e.From != trace.OffCPU {

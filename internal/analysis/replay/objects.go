@@ -236,7 +236,6 @@ func (r *Replay) NameAt(stack trace.StackID, reason trace.ReasonID, ob *Object) 
 
 // operate processes a Sync event.
 func (r *Replay) operate(e *trace.Event) {
-	r.Operations++
 	op := e.Sync()
 	g, ob := r.gs[e.Slot], r.object(op.Object)
 	if !slices.Contains(ob.Points, op.Point) {

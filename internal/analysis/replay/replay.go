@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"maps"
-
 	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"
 )
@@ -22,19 +20,15 @@ type Options struct {
 // Replay follows the goroutines of one source.
 type Replay struct {
 	// T has the source's tables, with the system's procedures appended to the program's points.
-	T          *trace.Tables
-	Contexts   Contexts
-	Sets       *Sets
-	Groups     *Groups
-	Spans      *Spans
-	Names      *Names
-	System     System
-	Procs      int   // GOMAXPROCS now
-	Events     int64 // seen so far
-	Entries    int64 // of these, enters and exits
-	Operations int64 // the same
-	Changes    int64 // the same of states, with those of which one event tells
-	Switches   int64 // the same of threads, as the system reported
+	T        *trace.Tables
+	Contexts Contexts
+	Sets     *Sets
+	Groups   *Groups
+	Spans    *Spans
+	Names    *Names
+	System   System
+	Counts
+	Processors
 
 	source   trace.Source
 	options  Options
@@ -49,8 +43,6 @@ type Replay struct {
 	codes    codes
 	ran      map[trace.ThreadID]bool // threads that ran a goroutine
 	levels   int                     // changes of levels so far
-	lasted   map[int]trace.Time      // how long each GOMAXPROCS was in force, but for the one now
-	procsAt  trace.Time              // which is it since then
 }
 
 // New returns a replay of a source, from its beginning.
@@ -115,41 +107,16 @@ func (r *Replay) Busy() int { return len(r.running) }
 // Goroutines returns the live goroutines, and ended ones whose slot has not been reused.
 func (r *Replay) Goroutines() []*G { return r.gs }
 
-// MostProcs is the GOMAXPROCS that was in force for most of the time until then, the larger one of
-// two: a program may set it when it starts.
-func (r *Replay) MostProcs(end trace.Time) (most int) {
-	lasted := r.procsUntil(end)
-	for n, t := range lasted {
-		if t > lasted[most] || t == lasted[most] && n > most {
-			most = n
-		}
-	}
-	return most
-}
-
-func (r *Replay) procsUntil(now trace.Time) map[int]trace.Time {
-	lasted := maps.Clone(r.lasted)
-	if lasted == nil {
-		lasted = map[int]trace.Time{}
-	}
-	if r.Procs > 0 {
-		lasted[r.Procs] += now - r.procsAt
-	}
-	return lasted
-}
-
 func (r *Replay) event(e *trace.Event) {
-	r.Events++
+	r.count(e)
 	for r.levels < len(r.T.Levels) && r.T.Levels[r.levels].Time <= e.Time {
 		r.blink(&r.T.Levels[r.levels])
 		r.levels++
 	}
 	switch e.Kind {
 	case trace.Enter:
-		r.Entries++
 		r.enter(r.gs[e.Slot], e.Time, e.Point())
 	case trace.Exit:
-		r.Entries++
 		r.exit(r.gs[e.Slot], e.Time)
 	case trace.Change:
 		r.change(e)
@@ -176,14 +143,9 @@ func (r *Replay) event(e *trace.Event) {
 		}
 		g.Locking = e.Begins()
 	case trace.Procs:
-		if n := int(e.Count()); n != r.Procs { // each stop of the world tells it again
-			r.lasted = r.procsUntil(e.Time)
-			r.Procs, r.procsAt = n, e.Time
-		}
-	case trace.Yields:
-		r.Changes += 2 * int64(e.Yields())
-		r.v.Other(r.g(e.Slot), e)
-	case trace.Trips, trace.Searched, trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer, trace.Fired, trace.Task:
+		r.Processors.set(int(e.Count()), e.Time)
+	case trace.Yields, trace.Trips, trace.Searched, trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer,
+		trace.Fired, trace.Task:
 		r.v.Other(r.g(e.Slot), e)
 	}
 	if r.options.Price != nil {
