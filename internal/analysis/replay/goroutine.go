@@ -131,13 +131,13 @@ func (r *Replay) got(g *G, from, to trace.Time) {
 // settleRunning shows the visitor the segments of all busy goroutines. It must be called before
 // their number changes, because it is constant within a segment.
 func (r *Replay) settleRunning(now trace.Time) {
-	if now == r.told {
+	if now == r.shown {
 		return
 	}
 	for _, g := range r.running {
 		r.Settle(g, now)
 	}
-	r.told = now
+	r.shown = now
 }
 
 // begins reports whether a goroutine has entered no procedure yet in which it does what it was
@@ -202,15 +202,7 @@ func (r *Replay) leave(g *G, now trace.Time) {
 }
 
 func (r *Replay) create(e *trace.Event) {
-	for int(e.Slot) >= len(r.gs) {
-		r.gs = append(r.gs, nil)
-	}
-	g := r.gs[e.Slot]
-	if g == nil {
-		g = new(G)
-		r.gs[e.Slot] = g
-	}
-	by := r.g(e.By)
+	g, by := r.of(e.Slot), r.g(e.By)
 	r.ran[e.Thread] = true // who starts a goroutine is one, or this one runs already
 	*g = G{ID: e.G, Slot: e.Slot, Proc: -1, Repaired: e.Cause == trace.ByRepair, real: e.To, since: e.Time,
 		thread: e.Thread, Labels: NoSpan, first: trace.NoPoint, frames: g.frames[:0], Held: g.Held[:0]}
@@ -289,10 +281,6 @@ func (r *Replay) change(e *trace.Event) {
 	}
 }
 
-// Ran reports whether a thread has run a goroutine so far. The runtime's monitor, for one, never
-// does.
-func (r *Replay) Ran(th trace.ThreadID) bool { return r.ran[th] }
-
 // turn changes a goroutine's state.
 func (r *Replay) turn(g *G, now trace.Time, to trace.State, spins int32) {
 	was, is := g.Keeps(), keeps(to, spins)
@@ -306,12 +294,8 @@ func (r *Replay) turn(g *G, now trace.Time, to trace.State, spins int32) {
 	g.State, g.Spins = to, spins
 	switch {
 	case is && !was:
-		g.busyAt = len(r.running)
-		r.running = append(r.running, g)
+		r.add(g)
 	case was && !is:
-		last := r.running[len(r.running)-1]
-		r.running[g.busyAt] = last
-		last.busyAt = g.busyAt
-		r.running = r.running[:len(r.running)-1]
+		r.remove(g)
 	}
 }

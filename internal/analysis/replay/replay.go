@@ -35,14 +35,11 @@ type Replay struct {
 	v        Visitor
 	main     trace.PointID // procedure main.main, NoPoint if it is not instrumented
 	condWait trace.ReasonID
-	gs       []*G // by slot
-	running  []*G // that are busy
-	told     trace.Time
-	objects  objects
-	paths    paths
-	codes    codes
-	ran      map[trace.ThreadID]bool // threads that ran a goroutine
-	levels   int                     // changes of levels so far
+	live
+	objects objects
+	paths   paths
+	codes   codes
+	levels  int // changes of levels so far
 }
 
 // New returns a replay of a source, from its beginning.
@@ -97,15 +94,6 @@ func (r *Replay) Run(v Visitor) (trace.Losses, error) {
 	copy(r.T.Points, r.source.Tables().Points) // with the changes made while the events were read
 	return losses, nil
 }
-
-// Busy is how many processors of the scheduler have goroutines that do not spin. Some may be on
-// threads without a processor of the machine, see [G.Keeps]: then the others have the run to
-// themselves no more than if these worked. So normalized processor time is the same on a busy
-// machine, and what that takes has a share of its own.
-func (r *Replay) Busy() int { return len(r.running) }
-
-// Goroutines returns the live goroutines, and ended ones whose slot has not been reused.
-func (r *Replay) Goroutines() []*G { return r.gs }
 
 func (r *Replay) event(e *trace.Event) {
 	r.count(e)
@@ -170,14 +158,6 @@ func (r *Replay) pay(e *trace.Event) {
 		}
 		g.Paid += times * r.options.Price(e)
 	}
-}
-
-// g is the goroutine of a slot, nil for none.
-func (r *Replay) g(slot trace.Slot) *G {
-	if slot == trace.NoSlot {
-		return nil
-	}
-	return r.gs[slot]
 }
 
 // mark processes a Mark event of the runtime. Assists and stops of the world become procedures of
