@@ -15,30 +15,26 @@ type G struct {
 	Proc     int   // on which it runs, or ran last; -1: not known
 	System   bool  // it is the runtime's own, not the program's
 	Repaired bool  // no event created it
-	Context  ContextID
-	Base     ContextID // where it started
-	Ran      int64     // ns that it was busy, up to its last segment
-	Got      float64   // ns of processor time of these, by what the operating system gave its threads
-	Paid     float64   // ns that its events cost, by [Options.Price]
-	Reason   trace.ReasonID
-	Wait     *Wait // the present one; nil: it does not wait, or its wait is not of interest
-	Regions  []OpenRegion
-	Labels   SpanID
-	Held     []Held     // in the order in which they were taken
-	Did      Operation  // the last one
-	WokeAt   trace.Time // it has run since then without waiting
-	wokeFor  wokeFor    // what it had waited for
+	Stack
+	Ran     int64   // ns that it was busy, up to its last segment
+	Got     float64 // ns of processor time of these, by what the operating system gave its threads
+	Paid    float64 // ns that its events cost, by [Options.Price]
+	Reason  trace.ReasonID
+	Wait    *Wait // the present one; nil: it does not wait, or its wait is not of interest
+	Regions []OpenRegion
+	Labels  SpanID
+	Held    []Held     // in the order in which they were taken
+	Did     Operation  // the last one
+	WokeAt  trace.Time // it has run since then without waiting
+	wokeFor wokeFor    // what it had waited for
 
-	main    bool // the main goroutine, whose procedure main.main ends the root "init"
 	waits   ContextID
 	woken   bool        // it does not run yet
 	real    trace.State // but for virtual processors
 	virtual tokens
 	since   trace.Time // its segments have been shown up to here
 	busyAt  int        // index in Replay.running while busy
-	frames  []frame
-	first   trace.PointID // the procedure that it entered first, NoPoint if none is known
-	lent    Held          // while it waits for a condition
+	lent    Held       // while it waits for a condition
 	woke    woke
 	share   float64    // of the time, that its thread has a processor
 	shareTo trace.Time // until then
@@ -62,23 +58,6 @@ func (g *G) MayHold(ob *Object) trace.Time {
 	return 0
 }
 
-// frame is the state that an exit must restore.
-type frame struct {
-	context ContextID // that it was entered from
-	spins   int32
-	since   trace.Time
-}
-
-// Throughout returns the context of the innermost activation in which g has been since a time, as
-// far as events show: that in which it began, if there is none.
-func (g *G) Throughout(since trace.Time) ContextID {
-	at := g.Context
-	for i := len(g.frames) - 1; i >= 0 && g.frames[i].since > since; i-- {
-		at = g.frames[i].context
-	}
-	return at
-}
-
 // Busy reports whether g works on a processor. Spinning is no work: while one
 // goroutine spins, the others have the run to themselves.
 func (g *G) Busy() bool { return g.State.Busy() && g.Spins == 0 }
@@ -97,9 +76,6 @@ func (g *G) Where() ContextID {
 	}
 	return g.Context
 }
-
-// Depth is how many procedures and loops g is in that it has entered itself.
-func (g *G) Depth() int { return len(g.frames) }
 
 // Settle shows the visitor a goroutine's segment up to now.
 func (r *Replay) Settle(g *G, now trace.Time) {
@@ -148,7 +124,7 @@ func (r *Replay) begins(g *G, point trace.PointID) bool {
 	if group.starts && r.T.Points[point].Name == group.Func {
 		return false
 	}
-	return len(g.frames) == 0 || len(g.frames) == 1 && g.first == trace.NoPoint && group.starts &&
+	return g.Depth() == 0 || g.Depth() == 1 && g.first == trace.NoPoint && group.starts &&
 		r.T.Points[r.Contexts.list[g.Context].Proc].Name == group.Func
 }
 
@@ -161,14 +137,12 @@ func (r *Replay) enter(g *G, now trace.Time, point trace.PointID) {
 			g.first = point
 		}
 	}
-	g.frames = append(g.frames, frame{g.Context, g.Spins, now})
-	if g.main && point == r.main && len(g.frames) == 1 {
+	if g.main == point && g.Depth() == 0 {
 		// Initialization is over, for good: exits return here.
-		g.Context = r.afterInit(g.Context)
-		g.frames[0].context = g.Context
+		g.Context = r.Contexts.afterInit(g.Context)
 	}
 	r.Contexts.list[g.Context].Half++
-	g.Context = r.into(g.Context, point)
+	g.push(r.Contexts.into(g.Context, point), g.Spins, now)
 	r.Contexts.list[g.Context].Half++
 	if r.T.Points[point].Spins() {
 		r.turn(g, now, g.State, g.Spins+1)
@@ -176,7 +150,7 @@ func (r *Replay) enter(g *G, now trace.Time, point trace.PointID) {
 }
 
 func (r *Replay) exit(g *G, now trace.Time) {
-	if r.IsSystem(r.Contexts.list[g.Context].Proc) && len(g.frames) > 1 {
+	if r.IsSystem(r.Contexts.list[g.Context].Proc) && g.Depth() > 1 {
 		r.leave(g, now) // its own end is lost
 	}
 	r.Contexts.list[g.Context].Half++
@@ -186,17 +160,14 @@ func (r *Replay) exit(g *G, now trace.Time) {
 
 func (r *Replay) leave(g *G, now trace.Time) {
 	r.Settle(g, now)
-	n := len(g.frames) - 1
-	if n < 0 {
+	spins, ok := g.pop()
+	if !ok {
 		return // the model balances enters and exits
 	}
-	f := g.frames[n]
-	g.Context = f.context
-	g.frames = g.frames[:n]
-	if f.spins != g.Spins {
-		r.turn(g, now, g.State, f.spins)
+	if spins != g.Spins {
+		r.turn(g, now, g.State, spins)
 	}
-	if n == 0 {
+	if g.Depth() == 0 {
 		r.v.Outside(g, now)
 	}
 }
@@ -205,7 +176,8 @@ func (r *Replay) create(e *trace.Event) {
 	g, by := r.of(e.Slot), r.g(e.By)
 	r.ran[e.Thread] = true // who starts a goroutine is one, or this one runs already
 	*g = G{ID: e.G, Slot: e.Slot, Proc: -1, Repaired: e.Cause == trace.ByRepair, real: e.To, since: e.Time,
-		thread: e.Thread, Labels: NoSpan, first: trace.NoPoint, frames: g.frames[:0], Held: g.Held[:0]}
+		thread: e.Thread, Labels: NoSpan, Held: g.Held[:0],
+		Stack: Stack{first: trace.NoPoint, main: trace.NoPoint, frames: g.frames[:0]}}
 	if by != nil {
 		g.Labels = by.Labels
 	}
@@ -214,7 +186,7 @@ func (r *Replay) create(e *trace.Event) {
 	if by != nil {
 		at := by.Context
 		if from.Path != 0 {
-			if w := r.follow(by, from.Path); w.told == at {
+			if w := r.paths.follow(&by.Stack, from.Path); w.told == at {
 				at = w.all
 			}
 		}
@@ -232,7 +204,9 @@ func (r *Replay) create(e *trace.Event) {
 	if e.To == trace.Waiting { // for its first turn: it is the body of an iterator
 		g.Reason = trace.SwitchReason
 	}
-	g.main = e.G == 1 && r.main != trace.NoPoint
+	if e.G == 1 {
+		g.main = r.Groups.main
+	}
 	r.v.Create(g, by, e.Time)
 	if worker {
 		r.v.Enter(g, r.System.Worker, e.Time)
@@ -260,7 +234,7 @@ func (r *Replay) change(e *trace.Event) {
 			g.WokeAt, g.woken = e.Time, false
 		}
 		r.regain(g, e.Time)
-	case e.To == trace.Waiting && e.Wait().Reason == r.condWait:
+	case e.To == trace.Waiting && e.Wait().Reason == r.Names.cond:
 		r.lend(g, e.Time)
 	case e.To == trace.OffCPU:
 		g.offAt = e.Time
@@ -271,9 +245,9 @@ func (r *Replay) change(e *trace.Event) {
 	g.Reason = e.Wait().Reason
 	if e.To == trace.Waiting {
 		g.woken = true
-		g.waits = r.waitsAt(g, e.Wait().Stack)
+		g.waits = r.paths.waitsAt(&g.Stack, e.Wait().Stack)
 		r.waitFor(g, e)
-		if g.wokeFor = (wokeFor{cond: e.Wait().Reason == r.condWait}); g.Wait != nil {
+		if g.wokeFor = (wokeFor{cond: e.Wait().Reason == r.Names.cond}); g.Wait != nil {
 			g.wokeFor.object = g.Wait.Object
 		}
 	} else if e.From == trace.Waiting && g.Wait != nil {

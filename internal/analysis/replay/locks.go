@@ -58,10 +58,7 @@ func (r *Replay) acquire(g *G, now trace.Time, addr trace.Address, point trace.P
 	holder := Holder{g.Slot, r.Operates(g, point)}
 	r.v.Acquire(g, ob, holder, h, now)
 	ob.Holders = append(ob.Holders, holder)
-	if ob.blinks {
-		r.objects.blinking[ob] = true
-	}
-	ob.Known = true
+	r.objects.acquired(ob)
 	g.Held = append(g.Held, h)
 	if g.lent.Address == addr {
 		g.lent = Held{}
@@ -94,9 +91,7 @@ func (r *Replay) release(g *G, now trace.Time, addr trace.Address, how Release) 
 	r.v.Release(g, ob, held, how, now)
 	if holder >= 0 {
 		ob.Holders = slices.Delete(ob.Holders, holder, holder+1)
-		if len(ob.Holders) == 0 && ob.blinks {
-			delete(r.objects.blinking, ob)
-		}
+		r.objects.released(ob)
 	}
 	if held < 0 {
 		return
@@ -119,15 +114,7 @@ func (r *Replay) blink(c *trace.LevelChange) {
 	if int(c.Point) >= len(r.T.Points) || r.T.Points[c.Point].Kind != spec.PointSync {
 		return
 	}
-	name := r.T.Points[c.Point].Name
-	var held []*Object
-	for ob := range r.objects.blinking {
-		if slices.ContainsFunc(ob.Points, func(p trace.PointID) bool { return r.T.Points[p].Name == name }) {
-			held = append(held, ob)
-		}
-	}
-	slices.SortFunc(held, func(a, b *Object) int { return a.ID - b.ID })
-	for _, ob := range held {
+	for _, ob := range r.objects.heldNamed(r.T.Points[c.Point].Name) {
 		for len(ob.Holders) > 0 {
 			r.release(r.gs[ob.Holders[0].Slot], c.Time, ob.Address, Unnoticed)
 		}

@@ -30,41 +30,26 @@ type Replay struct {
 	Counts
 	Processors
 
-	source   trace.Source
-	options  Options
-	v        Visitor
-	main     trace.PointID // procedure main.main, NoPoint if it is not instrumented
-	condWait trace.ReasonID
+	source  trace.Source
+	options Options
+	v       Visitor
 	live
 	objects objects
 	paths   paths
-	codes   codes
-	levels  int // changes of levels so far
 }
 
 // New returns a replay of a source, from its beginning.
 func New(source trace.Source, options Options) *Replay {
-	r := &Replay{source: source, options: options, main: trace.NoPoint, condWait: trace.NoReason}
+	r := &Replay{source: source, options: options}
 	r.T, r.System = withSystem(source.Tables())
 	r.Sets = newSets()
-	r.Contexts.index = map[Context]ContextID{}
 	r.Groups = newGroups(r.T)
+	r.Contexts = newContexts(r.T, r.Sets, r.Groups)
 	r.Spans = &Spans{index: map[spanKey]SpanID{}}
 	r.Names = newNames(r.T)
 	r.objects = newObjects(r.T)
-	r.paths = newPaths(r.T)
-	r.codes = newCodes(r.T)
+	r.paths = newPaths(r.T, &r.Contexts)
 	r.ran = map[trace.ThreadID]bool{}
-	for code, s := range r.T.Reasons {
-		if s == "sync.Cond.Wait" {
-			r.condWait = code
-		}
-	}
-	for i := range r.T.Points {
-		if p := &r.T.Points[i]; p.Kind == spec.PointProc && p.Name == "main.main" {
-			r.main = trace.PointID(i)
-		}
-	}
 	return r
 }
 
@@ -97,9 +82,8 @@ func (r *Replay) Run(v Visitor) (trace.Losses, error) {
 
 func (r *Replay) event(e *trace.Event) {
 	r.count(e)
-	for r.levels < len(r.T.Levels) && r.T.Levels[r.levels].Time <= e.Time {
-		r.blink(&r.T.Levels[r.levels])
-		r.levels++
+	for c := r.objects.due(e.Time); c != nil; c = r.objects.due(e.Time) {
+		r.blink(c)
 	}
 	switch e.Kind {
 	case trace.Enter:
