@@ -4,10 +4,10 @@ import "qinst.dev/internal/trace"
 
 // live are the goroutines of a program, and those of them that keep a processor.
 type live struct {
-	gs      []*G       // by slot
-	running []*G       // those for which [G.Keeps], each at the index that it knows
-	shown   trace.Time // the visitor has seen the segments of all running ones up to here
-	ran     map[trace.ThreadID]bool
+	gs      []*G                    // by slot
+	running []*G                    // those that keep a processor, each at its busyAt
+	shown   trace.Time              // the visitor has seen the segments of all running ones up to here
+	ran     map[trace.ThreadID]bool // threads that have run a goroutine
 }
 
 // g is the goroutine of a slot, nil for none.

@@ -40,23 +40,6 @@ type Operation struct {
 	Point   trace.PointID
 }
 
-// Wait is one of a goroutine's.
-type Wait struct {
-	Object  *Object       // nil if it is not known; that of a select is known only at the end of the wait
-	Address trace.Address // 0 if it is not known, as for Object
-	Stack   trace.StackID
-	Reason  trace.ReasonID
-	In      trace.PointID // innermost procedure, NoPoint for none
-	Since   trace.Time
-}
-
-// Waker is the one who ended a wait: a goroutine, or the runtime for the reason in Cause.
-type Waker struct {
-	G     *G // nil: none
-	Cause trace.Cause
-	Late  int64 // ns by which a timer was late
-}
-
 // mostAddresses is the number of addresses kept at first. Beyond it, objects that no goroutine
 // holds or waits for are forgotten, because otherwise memory would grow with the program's
 // allocations.
@@ -202,47 +185,6 @@ func (o *objects) due(now trace.Time) *trace.LevelChange {
 	c := &o.levels[0]
 	o.levels = o.levels[1:]
 	return c
-}
-
-// waitFor begins a wait.
-func (r *Replay) waitFor(g *G, e *trace.Event) {
-	if g.System || g.token() {
-		return
-	}
-	w := e.Wait()
-	r.joinWoken(g, w.Object, r.Names.site(w.Stack, w.Reason))
-	if int(w.Stack) < len(r.T.Stacks) {
-		r.Groups.list[r.Contexts.list[g.Base].Group].waits(w.Stack, r.T.Stacks[w.Stack])
-	}
-	g.wait = Wait{Address: w.Object, Stack: w.Stack, Reason: w.Reason, In: r.Contexts.list[g.waits].Proc, Since: e.Time}
-	g.Wait = &g.wait
-	if w.Object != 0 {
-		g.wait.Object = r.object(w.Object)
-		g.wait.Object.waiting++
-	}
-	r.v.Wait(g)
-}
-
-// wake ends it.
-func (r *Replay) wake(g *G, e *trace.Event) {
-	by := Waker{r.g(e.By), e.Cause, 0}
-	if e.Cause == trace.WakeTimer {
-		by.Late = e.Late()
-	}
-	if by.G != nil {
-		r.Settle(by.G, e.Time)
-	}
-	w := g.Wait
-	g.Wait = nil
-	if w.Object != nil {
-		w.Object.waiting--
-	} else if a := e.Woken(); a != 0 {
-		w.Address, w.Object = a, r.object(a)
-	}
-	if by.G != nil && w.Object != nil {
-		r.joinWaker(by.G, w)
-	}
-	r.v.Wake(g, w, by, e.Time)
 }
 
 // BestPoint returns the point whose name an object gets: not that of a parameter, if there is

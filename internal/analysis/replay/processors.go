@@ -14,9 +14,9 @@ type Processors struct {
 	lasted map[int]trace.Time // how long each number was in force, without the time since then
 }
 
-// set processes the number that an event reports. Every stop of the world reports it, and it is
-// usually the same as before.
-func (p *Processors) set(n int, now trace.Time) {
+// setProcs processes the number that an event reports. Every stop of the world reports it, and it
+// is usually the same as before.
+func (p *Processors) setProcs(n int, now trace.Time) {
 	if n != p.Procs {
 		p.lasted = p.until(now)
 		p.Procs, p.since = n, now

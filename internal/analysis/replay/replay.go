@@ -73,7 +73,7 @@ func (r *Replay) Run(v Visitor) (trace.Losses, error) {
 			r.Settle(g, end)
 		}
 		if g.State == trace.OffCPU {
-			v.Off(g, trace.OffUnknown, g.offAt, end)
+			v.Off(g, trace.OffUnknown, g.thread.offAt, end)
 		}
 	}
 	copy(r.T.Points, r.source.Tables().Points) // with the changes made while the events were read
@@ -115,7 +115,7 @@ func (r *Replay) event(e *trace.Event) {
 		}
 		g.Locking = e.Begins()
 	case trace.Procs:
-		r.Processors.set(int(e.Count()), e.Time)
+		r.setProcs(int(e.Count()), e.Time)
 	case trace.Yields, trace.Trips, trace.Searched, trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer,
 		trace.Fired, trace.Task:
 		r.v.Other(r.g(e.Slot), e)

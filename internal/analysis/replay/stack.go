@@ -2,8 +2,8 @@ package replay
 
 import "qinst.dev/internal/trace"
 
-// Stack is where a goroutine is in the program: its open procedures and loops, on top of the context
-// in which it started.
+// Stack is where a goroutine is in the program: its open procedures and loops, on top of the
+// context in which it started.
 type Stack struct {
 	Context ContextID
 	Base    ContextID // where it started
