@@ -132,7 +132,7 @@ func (s *sampled) extend(at replay.ContextID, x *ext) replay.ContextID {
 	}
 	if slices.Contains(members, replay.RootMember(replay.RootMain)) &&
 		s.r.Sets.Has(c.Set, replay.RootMember(replay.RootInit)) {
-		c = s.r.AfterInit(at)
+		c = s.r.Contexts.AfterInit(at)
 	}
 	for _, m := range slices.Backward(members) {
 		c.Set = s.r.Sets.With(c.Set, m)

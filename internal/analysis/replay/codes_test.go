@@ -18,14 +18,14 @@ func TestIsProbe(t *testing.T) {
 			{From: 3, Function: "runtime.futex"}, {From: 1, Function: "runtime.mallocgc"},
 			{From: 2, Function: "main.f", Line: 4}, {From: 5, Function: "main.f-range1", Line: 9}},
 	}}
-	r := &Replay{T: tables, codes: newCodes(tables)}
+	c := newCodes(tables)
 	for code, want := range []bool{false, false, true, true, false, false, false, false} {
-		if got := r.isProbe(trace.CodeID(code)); got != want {
+		if got := c.isProbe(trace.CodeID(code)); got != want {
 			t.Errorf("code %d: %v, expected %v", code, got, want)
 		}
 	}
 	for code, want := range []int{0, 3, 3, 3, 3, 3, 4, 9} {
-		if got, ok := r.LineIn(trace.CodeID(code), 0); got != want || ok != (want > 0) {
+		if got, ok := c.lineIn(trace.CodeID(code), 0); got != want || ok != (want > 0) {
 			t.Errorf("code %d: line %d, expected %d", code, got, want)
 		}
 	}

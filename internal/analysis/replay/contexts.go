@@ -34,8 +34,15 @@ type Node struct {
 
 // Contexts interns the contexts of a replay.
 type Contexts struct {
-	list  []Node
-	index map[Context]ContextID
+	t      *trace.Tables
+	sets   *Sets
+	groups *Groups
+	list   []Node
+	index  map[Context]ContextID
+}
+
+func newContexts(t *trace.Tables, sets *Sets, groups *Groups) Contexts {
+	return Contexts{t: t, sets: sets, groups: groups, index: map[Context]ContextID{}}
 }
 
 // Len is how many contexts there are so far.
@@ -62,14 +69,13 @@ func (cs *Contexts) find(c Context, from ContextID) ContextID {
 }
 
 // into is the context to which entering a procedure or loop leads.
-func (r *Replay) into(from ContextID, point trace.PointID) ContextID {
-	cs := &r.Contexts
+func (cs *Contexts) into(from ContextID, point trace.PointID) ContextID {
 	if n := &cs.list[from]; n.lastPoint == point {
 		return n.lastContext
 	}
 	c := cs.list[from].Context
-	set := r.Sets.With(c.Set, ProcMember(point))
-	if r.T.Points[point].Kind == spec.PointLoop {
+	set := cs.sets.With(c.Set, ProcMember(point))
+	if cs.t.Points[point].Kind == spec.PointLoop {
 		c.Set, c.Loop = set, point
 	} else {
 		if set != c.Set {
@@ -84,12 +90,10 @@ func (r *Replay) into(from ContextID, point trace.PointID) ContextID {
 }
 
 // AfterInit is the context of the main goroutine that leaves initialization in another.
-func (r *Replay) AfterInit(id ContextID) Context {
-	c := r.Contexts.list[id].Context
-	c.Set = r.Sets.With(r.Sets.With(0, RootMember(RootMain)), r.Groups.Member(mainGroup))
+func (cs *Contexts) AfterInit(id ContextID) Context {
+	c := cs.list[id].Context
+	c.Set = cs.sets.With(cs.sets.With(0, RootMember(RootMain)), cs.groups.Member(mainGroup))
 	return c
 }
 
-func (r *Replay) afterInit(id ContextID) ContextID {
-	return r.Contexts.find(r.AfterInit(id), NoContext)
-}
+func (cs *Contexts) afterInit(id ContextID) ContextID { return cs.find(cs.AfterInit(id), NoContext) }

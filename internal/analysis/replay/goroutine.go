@@ -9,135 +9,49 @@ import (
 type G struct {
 	ID       trace.GoID
 	Slot     trace.Slot
-	State    trace.State
-	Spins    int32 // open loops that spin, and mutexes that it spins for
-	Locking  bool  // it spins for a mutex
-	Proc     int   // on which it runs, or ran last; -1: not known
-	System   bool  // it is the runtime's own, not the program's
-	Repaired bool  // no event created it
-	Context  ContextID
-	Base     ContextID // where it started
-	Ran      int64     // ns that it was busy, up to its last segment
-	Got      float64   // ns of processor time of these, by what the operating system gave its threads
-	Paid     float64   // ns that its events cost, by [Options.Price]
-	Reason   trace.ReasonID
-	Wait     *Wait // the present one; nil: it does not wait, or its wait is not of interest
-	Regions  []OpenRegion
-	Labels   SpanID
-	Held     []Held     // in the order in which they were taken
-	Did      Operation  // the last one
-	WokeAt   trace.Time // it has run since then without waiting
-	wokeFor  wokeFor    // what it had waited for
-
-	main    bool // the main goroutine, whose procedure main.main ends the root "init"
-	waits   ContextID
-	woken   bool        // it does not run yet
-	real    trace.State // but for virtual processors
-	virtual tokens
-	since   trace.Time // its segments have been shown up to here
-	busyAt  int        // index in Replay.running while busy
-	frames  []frame
-	first   trace.PointID // the procedure that it entered first, NoPoint if none is known
-	lent    Held          // while it waits for a condition
+	System   bool // it is the runtime's own, not the program's
+	Repaired bool // no event created it
+	Proc     int  // on which it runs, or ran last; -1: not known
+	Status
+	Stack
+	Account
+	Waiting
+	Locks
+	Regions []OpenRegion
+	Labels  SpanID
+	Did     Operation // the last one
 	woke    woke
-	share   float64    // of the time, that its thread has a processor
-	shareTo trace.Time // until then
-	thread  trace.ThreadID
-	offAt   trace.Time // its thread has had no processor since
-	wait    Wait
 }
-
-// wokeFor is what a goroutine has waited for: an object, if that was known, or a condition.
-type wokeFor struct {
-	object *Object
-	cond   bool
-}
-
-// MayHold is from when on a running goroutine may have held a lock. It did not hold it while it
-// waited for it, or for a condition. It may have held it while it waited for anything else.
-func (g *G) MayHold(ob *Object) trace.Time {
-	if ob == nil || g.wokeFor.cond || g.wokeFor.object == ob {
-		return g.WokeAt
-	}
-	return 0
-}
-
-// frame is the state that an exit must restore.
-type frame struct {
-	context ContextID // that it was entered from
-	spins   int32
-	since   trace.Time
-}
-
-// Throughout returns the context of the innermost activation in which g has been since a time, as
-// far as events show: that in which it began, if there is none.
-func (g *G) Throughout(since trace.Time) ContextID {
-	at := g.Context
-	for i := len(g.frames) - 1; i >= 0 && g.frames[i].since > since; i-- {
-		at = g.frames[i].context
-	}
-	return at
-}
-
-// Busy reports whether g works on a processor. Spinning is no work: while one
-// goroutine spins, the others have the run to themselves.
-func (g *G) Busy() bool { return g.State.Busy() && g.Spins == 0 }
-
-// Keeps reports whether g is busy, or would be if the operating system had not taken its thread's
-// processor. It keeps a processor of the scheduler all the same, which nobody else can use.
-func (g *G) Keeps() bool { return keeps(g.State, g.Spins) }
-
-func keeps(s trace.State, spins int32) bool { return (s.Busy() || s == trace.OffCPU) && spins == 0 }
 
 // Where returns the context to which g's time belongs. While g waits this is the context of the
 // wait, which may have procedures that have no events.
 func (g *G) Where() ContextID {
 	if g.State == trace.Waiting {
-		return g.waits
+		return g.waitsIn
 	}
 	return g.Context
 }
 
-// Depth is how many procedures and loops g is in that it has entered itself.
-func (g *G) Depth() int { return len(g.frames) }
-
 // Settle shows the visitor a goroutine's segment up to now.
 func (r *Replay) Settle(g *G, now trace.Time) {
-	from := g.since
+	from := g.upTo
 	if from == now {
 		return
 	}
-	g.since = now
-	if g.Busy() {
-		g.Ran += int64(now - from)
-		r.got(g, from, now)
-	}
+	g.spend(r.T, now, g.Busy())
 	r.v.Segment(g, from, now)
-}
-
-// got adds to a goroutine's processor time. The system may keep a running thread waiting, and says
-// now and then how long it has: in between, that is taken to be even.
-func (r *Replay) got(g *G, from, to trace.Time) {
-	for from < to {
-		if from >= g.shareTo {
-			g.share, g.shareTo = r.T.Share(g.thread, from)
-		}
-		until := min(to, g.shareTo)
-		g.Got += g.share * float64(until-from)
-		from = until
-	}
 }
 
 // settleRunning shows the visitor the segments of all busy goroutines. It must be called before
 // their number changes, because it is constant within a segment.
 func (r *Replay) settleRunning(now trace.Time) {
-	if now == r.told {
+	if now == r.shown {
 		return
 	}
 	for _, g := range r.running {
 		r.Settle(g, now)
 	}
-	r.told = now
+	r.shown = now
 }
 
 // begins reports whether a goroutine has entered no procedure yet in which it does what it was
@@ -148,7 +62,7 @@ func (r *Replay) begins(g *G, point trace.PointID) bool {
 	if group.starts && r.T.Points[point].Name == group.Func {
 		return false
 	}
-	return len(g.frames) == 0 || len(g.frames) == 1 && g.first == trace.NoPoint && group.starts &&
+	return g.Depth() == 0 || g.Depth() == 1 && g.first == trace.NoPoint && group.starts &&
 		r.T.Points[r.Contexts.list[g.Context].Proc].Name == group.Func
 }
 
@@ -161,14 +75,12 @@ func (r *Replay) enter(g *G, now trace.Time, point trace.PointID) {
 			g.first = point
 		}
 	}
-	g.frames = append(g.frames, frame{g.Context, g.Spins, now})
-	if g.main && point == r.main && len(g.frames) == 1 {
+	if g.main == point && g.Depth() == 0 {
 		// Initialization is over, for good: exits return here.
-		g.Context = r.afterInit(g.Context)
-		g.frames[0].context = g.Context
+		g.Context = r.Contexts.afterInit(g.Context)
 	}
 	r.Contexts.list[g.Context].Half++
-	g.Context = r.into(g.Context, point)
+	g.push(r.Contexts.into(g.Context, point), g.Spins, now)
 	r.Contexts.list[g.Context].Half++
 	if r.T.Points[point].Spins() {
 		r.turn(g, now, g.State, g.Spins+1)
@@ -176,7 +88,7 @@ func (r *Replay) enter(g *G, now trace.Time, point trace.PointID) {
 }
 
 func (r *Replay) exit(g *G, now trace.Time) {
-	if r.IsSystem(r.Contexts.list[g.Context].Proc) && len(g.frames) > 1 {
+	if r.IsSystem(r.Contexts.list[g.Context].Proc) && g.Depth() > 1 {
 		r.leave(g, now) // its own end is lost
 	}
 	r.Contexts.list[g.Context].Half++
@@ -186,34 +98,26 @@ func (r *Replay) exit(g *G, now trace.Time) {
 
 func (r *Replay) leave(g *G, now trace.Time) {
 	r.Settle(g, now)
-	n := len(g.frames) - 1
-	if n < 0 {
+	spins, ok := g.pop()
+	if !ok {
 		return // the model balances enters and exits
 	}
-	f := g.frames[n]
-	g.Context = f.context
-	g.frames = g.frames[:n]
-	if f.spins != g.Spins {
-		r.turn(g, now, g.State, f.spins)
+	if spins != g.Spins {
+		r.turn(g, now, g.State, spins)
 	}
-	if n == 0 {
+	if g.Depth() == 0 {
 		r.v.Outside(g, now)
 	}
 }
 
 func (r *Replay) create(e *trace.Event) {
-	for int(e.Slot) >= len(r.gs) {
-		r.gs = append(r.gs, nil)
-	}
-	g := r.gs[e.Slot]
-	if g == nil {
-		g = new(G)
-		r.gs[e.Slot] = g
-	}
-	by := r.g(e.By)
+	g, by := r.of(e.Slot), r.g(e.By)
 	r.ran[e.Thread] = true // who starts a goroutine is one, or this one runs already
-	*g = G{ID: e.G, Slot: e.Slot, Proc: -1, Repaired: e.Cause == trace.ByRepair, real: e.To, since: e.Time,
-		thread: e.Thread, Labels: NoSpan, first: trace.NoPoint, frames: g.frames[:0], Held: g.Held[:0]}
+	*g = G{ID: e.G, Slot: e.Slot, Proc: -1, Repaired: e.Cause == trace.ByRepair, Labels: NoSpan,
+		Status:  Status{real: e.To},
+		Stack:   Stack{first: trace.NoPoint, main: trace.NoPoint, frames: g.frames[:0]},
+		Account: Account{upTo: e.Time, thread: onThread{id: e.Thread}},
+		Locks:   Locks{Held: g.Held[:0]}}
 	if by != nil {
 		g.Labels = by.Labels
 	}
@@ -222,7 +126,7 @@ func (r *Replay) create(e *trace.Event) {
 	if by != nil {
 		at := by.Context
 		if from.Path != 0 {
-			if w := r.follow(by, from.Path); w.told == at {
+			if w := r.paths.follow(&by.Stack, from.Path); w.told == at {
 				at = w.all
 			}
 		}
@@ -236,11 +140,13 @@ func (r *Replay) create(e *trace.Event) {
 		c.Set = r.Sets.With(c.Set, ProcMember(r.System.Worker))
 	}
 	g.Context = r.Contexts.find(c, NoContext)
-	g.Base, g.waits = g.Context, g.Context
+	g.Base, g.waitsIn = g.Context, g.Context
 	if e.To == trace.Waiting { // for its first turn: it is the body of an iterator
 		g.Reason = trace.SwitchReason
 	}
-	g.main = e.G == 1 && r.main != trace.NoPoint
+	if e.G == 1 {
+		g.main = r.Groups.main
+	}
 	r.v.Create(g, by, e.Time)
 	if worker {
 		r.v.Enter(g, r.System.Worker, e.Time)
@@ -248,11 +154,6 @@ func (r *Replay) create(e *trace.Event) {
 }
 
 func (r *Replay) change(e *trace.Event) {
-	if e.From == trace.OffCPU || e.To == trace.OffCPU {
-		r.Switches++
-	} else {
-		r.Changes++
-	}
 	g := r.gs[e.Slot]
 	g.real = e.To
 	if e.To == trace.Running && e.From != trace.OffCPU {
@@ -260,43 +161,31 @@ func (r *Replay) change(e *trace.Event) {
 	}
 	r.turn(g, e.Time, r.virtualState(g, e.To), g.Spins)
 	if e.From == trace.OffCPU {
-		r.v.Off(g, e.Off(), g.offAt, e.Time)
+		r.v.Off(g, e.Off(), g.thread.offAt, e.Time)
 	}
 	switch {
 	case e.From == trace.OffCPU: // it is on its thread as before
 	case e.To == trace.Running:
-		if g.thread != e.Thread {
-			g.thread, g.shareTo = e.Thread, 0
+		if g.thread.move(e.Thread) {
 			r.ran[e.Thread] = true
 		}
-		if g.woken {
-			g.WokeAt, g.woken = e.Time, false
-		}
+		g.runs(e.Time)
 		r.regain(g, e.Time)
-	case e.To == trace.Waiting && e.Wait().Reason == r.condWait:
+	case e.To == trace.Waiting && e.Wait().Reason == r.Names.cond:
 		r.lend(g, e.Time)
 	case e.To == trace.OffCPU:
-		g.offAt = e.Time
+		g.thread.offAt = e.Time
 	case e.To == trace.None:
 		r.dies(g, e.Time)
 		r.v.End(g, e.Time)
 	}
 	g.Reason = e.Wait().Reason
 	if e.To == trace.Waiting {
-		g.woken = true
-		g.waits = r.waitsAt(g, e.Wait().Stack)
 		r.waitFor(g, e)
-		if g.wokeFor = (wokeFor{cond: e.Wait().Reason == r.condWait}); g.Wait != nil {
-			g.wokeFor.object = g.Wait.Object
-		}
 	} else if e.From == trace.Waiting && g.Wait != nil {
 		r.wake(g, e)
 	}
 }
-
-// Ran reports whether a thread has run a goroutine so far. The runtime's monitor, for one, never
-// does.
-func (r *Replay) Ran(th trace.ThreadID) bool { return r.ran[th] }
 
 // turn changes a goroutine's state.
 func (r *Replay) turn(g *G, now trace.Time, to trace.State, spins int32) {
@@ -311,12 +200,8 @@ func (r *Replay) turn(g *G, now trace.Time, to trace.State, spins int32) {
 	g.State, g.Spins = to, spins
 	switch {
 	case is && !was:
-		g.busyAt = len(r.running)
-		r.running = append(r.running, g)
+		r.add(g)
 	case was && !is:
-		last := r.running[len(r.running)-1]
-		r.running[g.busyAt] = last
-		last.busyAt = g.busyAt
-		r.running = r.running[:len(r.running)-1]
+		r.remove(g)
 	}
 }

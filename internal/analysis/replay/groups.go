@@ -182,6 +182,7 @@ type Groups struct {
 	index map[groupKey]GroupID
 	names map[string]GroupID
 	procs map[string]trace.PointID // procedures by name
+	main  trace.PointID            // main.main, NoPoint if it is not instrumented
 }
 
 type groupKey struct {
@@ -191,10 +192,13 @@ type groupKey struct {
 
 func newGroups(t *trace.Tables) *Groups {
 	gr := &Groups{t: t, base: ProcMember(trace.PointID(len(t.Points))), index: map[groupKey]GroupID{},
-		names: map[string]GroupID{}, procs: map[string]trace.PointID{}}
+		names: map[string]GroupID{}, procs: map[string]trace.PointID{}, main: trace.NoPoint}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointProc || p.Kind == spec.PointFunc {
 			gr.procs[p.Name] = trace.PointID(i)
+			if p.Kind == spec.PointProc && p.Name == "main.main" {
+				gr.main = trace.PointID(i)
+			}
 		}
 	}
 	gr.list = []Group{{Func: mainStart, Creator: trace.NoPoint}}
@@ -280,16 +284,12 @@ func (r *Replay) rename(e *trace.Event) {
 	r.Groups.list[r.Contexts.list[g.Context].Group].Count--
 	r.Groups.list[group].Count++
 	from := NoContext
-	move := func(id *ContextID) {
-		c := r.Contexts.list[*id].Context
+	g.move(func(id ContextID) ContextID {
+		c := r.Contexts.list[id].Context
 		c.Set, c.Group = r.Sets.With(c.Set, r.Groups.Member(group)), group
-		*id = r.Contexts.find(c, from)
-		from = *id
-	}
-	for i := range g.frames {
-		move(&g.frames[i].context)
-	}
-	move(&g.Context)
+		from = r.Contexts.find(c, from)
+		return from
+	})
 	r.v.Named(g)
 }
 
@@ -324,7 +324,7 @@ func (gr *Groups) Start(name string) *trace.Function {
 func (gr *Groups) root(name string, created bool, e *trace.Event) (Root, bool) {
 	switch {
 	case e.G == 1:
-		if gr.hasMain() {
+		if gr.main != trace.NoPoint { // so the end of package initialization is known
 			return RootInit, false
 		}
 		return RootMain, false
@@ -344,15 +344,4 @@ func (gr *Groups) root(name string, created bool, e *trace.Event) (Root, bool) {
 		return RootOther, false
 	}
 	return RootTimers, false // time.AfterFunc: created by the scheduler
-}
-
-// hasMain reports whether main.main is instrumented, so that the end of package
-// initialization is known.
-func (gr *Groups) hasMain() bool {
-	for i := range gr.t.Points {
-		if gr.t.Points[i].Name == "main.main" && gr.t.Points[i].Kind == "proc" {
-			return true
-		}
-	}
-	return false
 }

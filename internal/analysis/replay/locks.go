@@ -14,6 +14,53 @@ type Held struct {
 	Again   bool          // it holds another of that name, too
 }
 
+// Locks are those that a goroutine holds.
+type Locks struct {
+	Held []Held // in the order in which they were taken
+	lent Held   // given back while it waits for a condition; its Address is 0 if there is none
+}
+
+// newHold is the record of a lock that the goroutine takes now at a point.
+func (l *Locks) newHold(t *trace.Tables, addr trace.Address, point trace.PointID) Held {
+	name := t.Points[point].Name
+	return Held{addr, point, slices.ContainsFunc(l.Held, func(o Held) bool { return t.Points[o.Point].Name == name })}
+}
+
+// holdOf returns the index of the hold of a lock, of several the last one, and -1 if there is none.
+func (l *Locks) holdOf(addr trace.Address) int {
+	held := len(l.Held) - 1
+	for held >= 0 && l.Held[held].Address != addr {
+		held--
+	}
+	return held
+}
+
+// hold adds a hold.
+func (l *Locks) hold(h Held) {
+	l.Held = append(l.Held, h)
+	l.unlend(h.Address)
+}
+
+// unlend records that a lock is no longer lent, if it was.
+func (l *Locks) unlend(addr trace.Address) {
+	if l.lent.Address == addr {
+		l.lent = Held{}
+	}
+}
+
+// drop removes a hold. If another one of its name was not the first because of it, it is now.
+func (l *Locks) drop(t *trace.Tables, held int) {
+	h := l.Held[held]
+	l.Held = slices.Delete(l.Held, held, held+1)
+	for k := range l.Held[held:] {
+		q := &l.Held[held+k]
+		if q.Again && t.Points[q.Point].Name == t.Points[h.Point].Name {
+			q.Again = h.Again
+			break
+		}
+	}
+}
+
 // Release is the way in which a lock is given back.
 type Release uint8
 
@@ -53,28 +100,19 @@ func (r *Replay) acquire(g *G, now trace.Time, addr trace.Address, point trace.P
 		r.release(r.gs[ob.Holders[0].Slot], now, addr, Overtaken)
 	}
 	r.Settle(g, now)
-	name := r.T.Points[point].Name
-	h := Held{addr, point, slices.ContainsFunc(g.Held, func(o Held) bool { return r.T.Points[o.Point].Name == name })}
+	h := g.newHold(r.T, addr, point)
 	holder := Holder{g.Slot, r.Operates(g, point)}
 	r.v.Acquire(g, ob, holder, h, now)
 	ob.Holders = append(ob.Holders, holder)
-	if ob.blinks {
-		r.objects.blinking[ob] = true
-	}
-	ob.Known = true
-	g.Held = append(g.Held, h)
-	if g.lent.Address == addr {
-		g.lent = Held{}
-	}
+	r.objects.acquired(ob)
+	g.hold(h)
 }
 
 // release records that a lock is given back by its holder or by another goroutine, because any
 // goroutine may unlock: then the hold is its holder's. If some operations have no probe, another
 // goroutine is more likely to have taken the lock unseen.
 func (r *Replay) release(g *G, now trace.Time, addr trace.Address, how Release) {
-	if g.lent.Address == addr {
-		g.lent = Held{} // it took it again unseen
-	}
+	g.unlend(addr) // if it was lent, it was taken again unseen
 	ob := r.object(addr)
 	holder := slices.IndexFunc(ob.Holders, func(h Holder) bool { return h.Slot == g.Slot })
 	if holder < 0 {
@@ -86,29 +124,15 @@ func (r *Replay) release(g *G, now trace.Time, addr trace.Address, how Release) 
 	if holder >= 0 {
 		g = r.gs[ob.Holders[holder].Slot]
 	}
-	held := len(g.Held) - 1
-	for held >= 0 && g.Held[held].Address != addr {
-		held--
-	}
+	held := g.holdOf(addr)
 	r.Settle(g, now)
 	r.v.Release(g, ob, held, how, now)
 	if holder >= 0 {
 		ob.Holders = slices.Delete(ob.Holders, holder, holder+1)
-		if len(ob.Holders) == 0 && ob.blinks {
-			delete(r.objects.blinking, ob)
-		}
+		r.objects.released(ob)
 	}
-	if held < 0 {
-		return
-	}
-	h := g.Held[held]
-	g.Held = slices.Delete(g.Held, held, held+1)
-	for k := range g.Held[held:] {
-		q := &g.Held[held+k]
-		if q.Again && r.T.Points[q.Point].Name == r.T.Points[h.Point].Name {
-			q.Again = h.Again
-			break
-		}
+	if held >= 0 {
+		g.drop(r.T, held)
 	}
 }
 
@@ -119,15 +143,7 @@ func (r *Replay) blink(c *trace.LevelChange) {
 	if int(c.Point) >= len(r.T.Points) || r.T.Points[c.Point].Kind != spec.PointSync {
 		return
 	}
-	name := r.T.Points[c.Point].Name
-	var held []*Object
-	for ob := range r.objects.blinking {
-		if slices.ContainsFunc(ob.Points, func(p trace.PointID) bool { return r.T.Points[p].Name == name }) {
-			held = append(held, ob)
-		}
-	}
-	slices.SortFunc(held, func(a, b *Object) int { return a.ID - b.ID })
-	for _, ob := range held {
+	for _, ob := range r.objects.heldNamed(r.T.Points[c.Point].Name) {
 		for len(ob.Holders) > 0 {
 			r.release(r.gs[ob.Holders[0].Slot], c.Time, ob.Address, Unnoticed)
 		}

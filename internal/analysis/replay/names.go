@@ -21,6 +21,7 @@ type Names struct {
 	procs   map[string]bool // names of procedures
 	probed  map[string]bool // packages that have some, as names have them; true: they are the user's own
 	std     string          // the folder of the standard library's packages, "" if it is not known
+	cond    trace.ReasonID  // of waits for a condition, NoReason if there are none
 }
 
 type site struct {
@@ -42,8 +43,13 @@ type caller struct {
 
 func newNames(t *trace.Tables) *Names {
 	n := &Names{t: t, sites: map[site]trace.PointID{}, places: map[place]string{}, runtime: map[place]bool{},
-		callers: map[trace.StackID]caller{}, procs: map[string]bool{}, probed: map[string]bool{}}
-	n.std = stdOf(t)
+		callers: map[trace.StackID]caller{}, procs: map[string]bool{},
+		probed: map[string]bool{}, std: stdOf(t), cond: trace.NoReason}
+	for code, reason := range t.Reasons {
+		if reason == "sync.Cond.Wait" {
+			n.cond = code
+		}
+	}
 	for i := range t.Points {
 		p := &t.Points[i]
 		if p.Kind == spec.PointProc {

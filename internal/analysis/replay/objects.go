@@ -40,23 +40,6 @@ type Operation struct {
 	Point   trace.PointID
 }
 
-// Wait is one of a goroutine's.
-type Wait struct {
-	Object  *Object       // nil if it is not known; that of a select is known only at the end of the wait
-	Address trace.Address // 0 if it is not known, as for Object
-	Stack   trace.StackID
-	Reason  trace.ReasonID
-	In      trace.PointID // innermost procedure, NoPoint for none
-	Since   trace.Time
-}
-
-// Waker is the one who ended a wait: a goroutine, or the runtime for the reason in Cause.
-type Waker struct {
-	G     *G // nil: none
-	Cause trace.Cause
-	Late  int64 // ns by which a timer was late
-}
-
 // mostAddresses is the number of addresses kept at first. Beyond it, objects that no goroutine
 // holds or waits for are forgotten, because otherwise memory would grow with the program's
 // allocations.
@@ -64,14 +47,16 @@ const mostAddresses = 1 << 16
 
 // objects is the table of the objects that are kept.
 type objects struct {
+	t         *trace.Tables
 	byAddress map[trace.Address]*Object
-	free      []int
-	next      int
-	most      int
-	partly    map[string]bool  // locks by name of which too few operations are events
-	blinks    map[string]bool  // and those of which some are not
-	blinking  map[*Object]bool // of these, objects that are held
-	unseen    map[string]bool  // locks by name that have operations without a probe
+	free      []int               // numbers of forgotten objects
+	next      int                 // the least number that no object has had
+	most      int                 // how many objects are kept until some are forgotten
+	partly    map[string]bool     // locks by name of which too few operations are events
+	blinks    map[string]bool     // and those of which some are not
+	blinking  map[*Object]bool    // of these, objects that are held
+	unseen    map[string]bool     // locks by name that have operations without a probe
+	levels    []trace.LevelChange // those that are still to come
 }
 
 // partlyFrom is the share of operations without events from which on the others do not determine
@@ -79,8 +64,8 @@ type objects struct {
 const partlyFrom = 0.01
 
 func newObjects(t *trace.Tables) objects {
-	o := objects{byAddress: map[trace.Address]*Object{}, most: mostAddresses, partly: map[string]bool{},
-		blinks: map[string]bool{}, blinking: map[*Object]bool{}, unseen: Unseen(t)}
+	o := objects{t: t, byAddress: map[trace.Address]*Object{}, most: mostAddresses, partly: map[string]bool{},
+		blinks: map[string]bool{}, blinking: map[*Object]bool{}, unseen: Unseen(t), levels: t.Levels}
 	hits, degraded := map[string]uint64{}, map[string]uint64{}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointSync && KindOf(p.Op) == KindLock && p.Hits > 0 {
@@ -115,17 +100,24 @@ func (r *Replay) Objects(f func(*Object)) {
 // Object returns the object at an address, nil if none is kept.
 func (r *Replay) Object(a trace.Address) *Object { return r.objects.byAddress[a] }
 
-// object returns the object at an address, and makes it if necessary.
+// object returns the object at an address, and makes it if necessary. Others may be forgotten then.
 func (r *Replay) object(a trace.Address) *Object {
-	o := &r.objects
-	ob := o.byAddress[a]
-	if ob != nil {
+	if ob := r.objects.byAddress[a]; ob != nil {
 		return ob
 	}
-	if len(o.byAddress) >= o.most {
-		r.forget()
+	if r.objects.full() {
+		r.v.Forget()
+		r.objects.forget()
 	}
-	ob = &Object{Address: a}
+	return r.objects.add(a)
+}
+
+// full reports whether there are too many objects.
+func (o *objects) full() bool { return len(o.byAddress) >= o.most }
+
+// add makes the object at an address.
+func (o *objects) add(a trace.Address) *Object {
+	ob := &Object{Address: a}
 	if n := len(o.free); n > 0 {
 		ob.ID, o.free = o.free[n-1], o.free[:n-1]
 	} else {
@@ -136,10 +128,8 @@ func (r *Replay) object(a trace.Address) *Object {
 	return ob
 }
 
-// forget removes unused objects if there are too many.
-func (r *Replay) forget() {
-	r.v.Forget()
-	o := &r.objects
+// forget removes the objects that are not in use.
+func (o *objects) forget() {
 	for a, ob := range o.byAddress {
 		if !ob.InUse() {
 			delete(o.byAddress, a)
@@ -149,45 +139,52 @@ func (r *Replay) forget() {
 	o.most = max(mostAddresses, 2*len(o.byAddress))
 }
 
-// waitFor begins a wait.
-func (r *Replay) waitFor(g *G, e *trace.Event) {
-	if g.System || g.token() {
+// operated records that a point operated on an object.
+func (o *objects) operated(ob *Object, point trace.PointID) {
+	if slices.Contains(ob.Points, point) {
 		return
 	}
-	w := e.Wait()
-	r.joinWoken(g, w.Object, r.Names.site(w.Stack, w.Reason))
-	if int(w.Stack) < len(r.T.Stacks) {
-		r.Groups.list[r.Contexts.list[g.Base].Group].waits(w.Stack, r.T.Stacks[w.Stack])
-	}
-	g.wait = Wait{Address: w.Object, Stack: w.Stack, Reason: w.Reason, In: r.Contexts.list[g.waits].Proc, Since: e.Time}
-	g.Wait = &g.wait
-	if w.Object != 0 {
-		g.wait.Object = r.object(w.Object)
-		g.wait.Object.waiting++
-	}
-	r.v.Wait(g)
+	ob.Points = append(ob.Points, point)
+	name := o.t.Points[point].Name
+	ob.Partly = ob.Partly || o.partly[name]
+	ob.blinks = ob.blinks || o.blinks[name]
+	ob.Unseen = ob.Unseen || o.unseen[name]
 }
 
-// wake ends it.
-func (r *Replay) wake(g *G, e *trace.Event) {
-	by := Waker{r.g(e.By), e.Cause, 0}
-	if e.Cause == trace.WakeTimer {
-		by.Late = e.Late()
+// acquired records that an object has got a holder.
+func (o *objects) acquired(ob *Object) {
+	if ob.blinks {
+		o.blinking[ob] = true
 	}
-	if by.G != nil {
-		r.Settle(by.G, e.Time)
+	ob.Known = true
+}
+
+// released records that it has lost one.
+func (o *objects) released(ob *Object) {
+	if len(ob.Holders) == 0 && ob.blinks {
+		delete(o.blinking, ob)
 	}
-	w := g.Wait
-	g.Wait = nil
-	if w.Object != nil {
-		w.Object.waiting--
-	} else if a := e.Woken(); a != 0 {
-		w.Address, w.Object = a, r.object(a)
+}
+
+// heldNamed returns the locks of a name that are held, if some operations on them are no events.
+func (o *objects) heldNamed(name string) (held []*Object) {
+	for ob := range o.blinking {
+		if slices.ContainsFunc(ob.Points, func(p trace.PointID) bool { return o.t.Points[p].Name == name }) {
+			held = append(held, ob)
+		}
 	}
-	if by.G != nil && w.Object != nil {
-		r.joinWaker(by.G, w)
+	slices.SortFunc(held, func(a, b *Object) int { return a.ID - b.ID })
+	return held
+}
+
+// due takes the next change of a point's level up to a time. It returns nil if there is none.
+func (o *objects) due(now trace.Time) *trace.LevelChange {
+	if len(o.levels) == 0 || o.levels[0].Time > now {
+		return nil
 	}
-	r.v.Wake(g, w, by, e.Time)
+	c := &o.levels[0]
+	o.levels = o.levels[1:]
+	return c
 }
 
 // BestPoint returns the point whose name an object gets: not that of a parameter, if there is
@@ -236,16 +233,9 @@ func (r *Replay) NameAt(stack trace.StackID, reason trace.ReasonID, ob *Object) 
 
 // operate processes a Sync event.
 func (r *Replay) operate(e *trace.Event) {
-	r.Operations++
 	op := e.Sync()
 	g, ob := r.gs[e.Slot], r.object(op.Object)
-	if !slices.Contains(ob.Points, op.Point) {
-		ob.Points = append(ob.Points, op.Point)
-		name := r.T.Points[op.Point].Name
-		ob.Partly = ob.Partly || r.objects.partly[name]
-		ob.blinks = ob.blinks || r.objects.blinks[name]
-		ob.Unseen = ob.Unseen || r.objects.unseen[name]
-	}
+	r.objects.operated(ob, op.Point)
 	r.joinWoken(g, op.Object, op.Point)
 	r.v.Sync(g, ob, op, e.Time)
 	g.Did = Operation{op.Object, e.Time, op.Point}

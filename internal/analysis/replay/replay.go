@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"maps"
-
 	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"
 )
@@ -22,60 +20,36 @@ type Options struct {
 // Replay follows the goroutines of one source.
 type Replay struct {
 	// T has the source's tables, with the system's procedures appended to the program's points.
-	T          *trace.Tables
-	Contexts   Contexts
-	Sets       *Sets
-	Groups     *Groups
-	Spans      *Spans
-	Names      *Names
-	System     System
-	Procs      int   // GOMAXPROCS now
-	Events     int64 // seen so far
-	Entries    int64 // of these, enters and exits
-	Operations int64 // the same
-	Changes    int64 // the same of states, with those of which one event tells
-	Switches   int64 // the same of threads, as the system reported
+	T        *trace.Tables
+	Contexts Contexts
+	Sets     *Sets
+	Groups   *Groups
+	Spans    *Spans
+	Names    *Names
+	System   System
+	Counts
+	Processors
 
-	source   trace.Source
-	options  Options
-	v        Visitor
-	main     trace.PointID // procedure main.main, NoPoint if it is not instrumented
-	condWait trace.ReasonID
-	gs       []*G // by slot
-	running  []*G // that are busy
-	told     trace.Time
-	objects  objects
-	paths    paths
-	codes    codes
-	ran      map[trace.ThreadID]bool // threads that ran a goroutine
-	levels   int                     // changes of levels so far
-	lasted   map[int]trace.Time      // how long each GOMAXPROCS was in force, but for the one now
-	procsAt  trace.Time              // which is it since then
+	source  trace.Source
+	options Options
+	v       Visitor
+	live
+	objects objects
+	paths   paths
 }
 
 // New returns a replay of a source, from its beginning.
 func New(source trace.Source, options Options) *Replay {
-	r := &Replay{source: source, options: options, main: trace.NoPoint, condWait: trace.NoReason}
+	r := &Replay{source: source, options: options}
 	r.T, r.System = withSystem(source.Tables())
 	r.Sets = newSets()
-	r.Contexts.index = map[Context]ContextID{}
 	r.Groups = newGroups(r.T)
+	r.Contexts = newContexts(r.T, r.Sets, r.Groups)
 	r.Spans = &Spans{index: map[spanKey]SpanID{}}
 	r.Names = newNames(r.T)
 	r.objects = newObjects(r.T)
-	r.paths = newPaths(r.T)
-	r.codes = newCodes(r.T)
+	r.paths = newPaths(r.T, &r.Contexts)
 	r.ran = map[trace.ThreadID]bool{}
-	for code, s := range r.T.Reasons {
-		if s == "sync.Cond.Wait" {
-			r.condWait = code
-		}
-	}
-	for i := range r.T.Points {
-		if p := &r.T.Points[i]; p.Kind == spec.PointProc && p.Name == "main.main" {
-			r.main = trace.PointID(i)
-		}
-	}
 	return r
 }
 
@@ -99,57 +73,22 @@ func (r *Replay) Run(v Visitor) (trace.Losses, error) {
 			r.Settle(g, end)
 		}
 		if g.State == trace.OffCPU {
-			v.Off(g, trace.OffUnknown, g.offAt, end)
+			v.Off(g, trace.OffUnknown, g.thread.offAt, end)
 		}
 	}
 	copy(r.T.Points, r.source.Tables().Points) // with the changes made while the events were read
 	return losses, nil
 }
 
-// Busy is how many processors of the scheduler have goroutines that do not spin. Some may be on
-// threads without a processor of the machine, see [G.Keeps]: then the others have the run to
-// themselves no more than if these worked. So normalized processor time is the same on a busy
-// machine, and what that takes has a share of its own.
-func (r *Replay) Busy() int { return len(r.running) }
-
-// Goroutines returns the live goroutines, and ended ones whose slot has not been reused.
-func (r *Replay) Goroutines() []*G { return r.gs }
-
-// MostProcs is the GOMAXPROCS that was in force for most of the time until then, the larger one of
-// two: a program may set it when it starts.
-func (r *Replay) MostProcs(end trace.Time) (most int) {
-	lasted := r.procsUntil(end)
-	for n, t := range lasted {
-		if t > lasted[most] || t == lasted[most] && n > most {
-			most = n
-		}
-	}
-	return most
-}
-
-func (r *Replay) procsUntil(now trace.Time) map[int]trace.Time {
-	lasted := maps.Clone(r.lasted)
-	if lasted == nil {
-		lasted = map[int]trace.Time{}
-	}
-	if r.Procs > 0 {
-		lasted[r.Procs] += now - r.procsAt
-	}
-	return lasted
-}
-
 func (r *Replay) event(e *trace.Event) {
-	r.Events++
-	for r.levels < len(r.T.Levels) && r.T.Levels[r.levels].Time <= e.Time {
-		r.blink(&r.T.Levels[r.levels])
-		r.levels++
+	r.count(e)
+	for c := r.objects.due(e.Time); c != nil; c = r.objects.due(e.Time) {
+		r.blink(c)
 	}
 	switch e.Kind {
 	case trace.Enter:
-		r.Entries++
 		r.enter(r.gs[e.Slot], e.Time, e.Point())
 	case trace.Exit:
-		r.Entries++
 		r.exit(r.gs[e.Slot], e.Time)
 	case trace.Change:
 		r.change(e)
@@ -176,14 +115,9 @@ func (r *Replay) event(e *trace.Event) {
 		}
 		g.Locking = e.Begins()
 	case trace.Procs:
-		if n := int(e.Count()); n != r.Procs { // each stop of the world tells it again
-			r.lasted = r.procsUntil(e.Time)
-			r.Procs, r.procsAt = n, e.Time
-		}
-	case trace.Yields:
-		r.Changes += 2 * int64(e.Yields())
-		r.v.Other(r.g(e.Slot), e)
-	case trace.Trips, trace.Searched, trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer, trace.Fired, trace.Task:
+		r.setProcs(int(e.Count()), e.Time)
+	case trace.Yields, trace.Trips, trace.Searched, trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer,
+		trace.Fired, trace.Task:
 		r.v.Other(r.g(e.Slot), e)
 	}
 	if r.options.Price != nil {
@@ -208,14 +142,6 @@ func (r *Replay) pay(e *trace.Event) {
 		}
 		g.Paid += times * r.options.Price(e)
 	}
-}
-
-// g is the goroutine of a slot, nil for none.
-func (r *Replay) g(slot trace.Slot) *G {
-	if slot == trace.NoSlot {
-		return nil
-	}
-	return r.gs[slot]
 }
 
 // mark processes a Mark event of the runtime. Assists and stops of the world become procedures of

@@ -54,13 +54,12 @@ func (r *Replay) enterSystem(g *G, now trace.Time, p trace.PointID) {
 	}
 	r.Settle(g, now)
 	r.v.Enter(g, p, now)
-	g.frames = append(g.frames, frame{g.Context, g.Spins, now})
-	g.Context = r.into(g.Context, p)
+	g.push(r.Contexts.into(g.Context, p), g.Spins, now)
 }
 
 // leaveSystem leaves it if it is the innermost one; its end may be lost.
 func (r *Replay) leaveSystem(g *G, now trace.Time, p trace.PointID) {
-	if g != nil && r.Contexts.list[g.Context].Proc == p && len(g.frames) > 0 {
+	if g != nil && r.Contexts.list[g.Context].Proc == p && g.Depth() > 0 {
 		r.leave(g, now)
 	}
 }

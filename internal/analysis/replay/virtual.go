@@ -17,41 +17,45 @@ const (
 // tokens are how many of the two regions a goroutine is in.
 type tokens struct{ run, ready int }
 
-// virtualState returns the state of a goroutine as the simulated program has it.
-func (r *Replay) virtualState(g *G, real trace.State) trace.State {
+// state is that of a goroutine in these regions.
+func (t tokens) state() trace.State {
 	switch {
-	case r.options.VirtualProcs == 0 || real == trace.None || g.System && !real.Busy():
-		return real
-	case g.virtual.run > 0:
+	case t.run > 0:
 		return trace.Running
-	case g.virtual.ready > 0:
+	case t.ready > 0:
 		return trace.Runnable
 	}
 	return trace.Waiting
 }
 
-// virtualRegion follows the two regions.
-func (r *Replay) virtualRegion(g *G, now trace.Time, name string, d int) {
-	switch {
-	case r.options.VirtualProcs == 0:
-		return
-	case name == VirtualRun:
-		g.virtual.run += d
-	case name == VirtualReady:
-		g.virtual.ready += d
+// count counts a region that begins or ends, by d, and reports whether it is one of the two.
+func (t *tokens) count(region string, d int) bool {
+	switch region {
+	case VirtualRun:
+		t.run += d
+	case VirtualReady:
+		t.ready += d
 	default:
-		return
+		return false
 	}
-	r.turn(g, now, r.virtualState(g, g.real), g.Spins)
+	return true
 }
 
-// token reports whether a goroutine's wait is for a token, or for the end of a time in
-// which it has one.
-func (g *G) token() bool { return g.virtual.run+g.virtual.ready > 0 }
+// virtualState returns the state of a goroutine as the simulated program has it.
+func (r *Replay) virtualState(g *G, real trace.State) trace.State {
+	switch {
+	case r.options.VirtualProcs == 0 || real == trace.None || g.System && !real.Busy():
+		return real
+	}
+	return g.virtual.state()
+}
 
-// HasToken reports whether a goroutine has a token, or waits for one. What it operates on meanwhile
-// stands for a processor.
-func (g *G) HasToken() bool { return g.token() }
+// virtualRegion follows the two regions.
+func (r *Replay) virtualRegion(g *G, now trace.Time, name string, d int) {
+	if r.Virtual() && g.virtual.count(name, d) {
+		r.turn(g, now, r.virtualState(g, g.real), g.Spins)
+	}
+}
 
 // Virtual reports whether the program's processors are tokens.
 func (r *Replay) Virtual() bool { return r.options.VirtualProcs > 0 }
