@@ -12,17 +12,12 @@ type Account struct {
 	thread onThread
 }
 
-// spend adds a segment up to now.
-func (a *Account) spend(t *trace.Tables, now trace.Time, busy bool) {
-	from := a.upTo
-	a.upTo = now
-	if !busy {
-		return
-	}
-	a.Ran += int64(now - from)
-	for from < now {
+// worked adds a segment in which the goroutine was busy.
+func (a *Account) worked(t *trace.Tables, from, to trace.Time) {
+	a.Ran += int64(to - from)
+	for from < to {
 		share, until := a.thread.shareAt(t, from)
-		until = min(now, until)
+		until = min(to, until)
 		a.Got += share * float64(until-from)
 		from = until
 	}

@@ -38,20 +38,22 @@ func (r *Replay) Settle(g *G, now trace.Time) {
 	if from == now {
 		return
 	}
-	g.spend(r.T, now, g.Busy())
+	g.upTo = now
+	if g.Busy() {
+		g.worked(r.T, from, now)
+	}
 	r.v.Segment(g, from, now)
 }
 
 // settleRunning shows the visitor the segments of all busy goroutines. It must be called before
 // their number changes, because it is constant within a segment.
 func (r *Replay) settleRunning(now trace.Time) {
-	if now == r.shown {
-		return
+	if now != r.shown {
+		for _, g := range r.running {
+			r.Settle(g, now)
+		}
+		r.shown = now
 	}
-	for _, g := range r.running {
-		r.Settle(g, now)
-	}
-	r.shown = now
 }
 
 // begins reports whether a goroutine has entered no procedure yet in which it does what it was
@@ -62,7 +64,7 @@ func (r *Replay) begins(g *G, point trace.PointID) bool {
 	if group.starts && r.T.Points[point].Name == group.Func {
 		return false
 	}
-	return g.Depth() == 0 || g.Depth() == 1 && g.first == trace.NoPoint && group.starts &&
+	return len(g.frames) == 0 || len(g.frames) == 1 && g.first == trace.NoPoint && group.starts &&
 		r.T.Points[r.Contexts.list[g.Context].Proc].Name == group.Func
 }
 

@@ -81,16 +81,19 @@ func (r *Replay) Run(v Visitor) (trace.Losses, error) {
 }
 
 func (r *Replay) event(e *trace.Event) {
-	r.count(e)
+	r.Events++
 	for c := r.objects.due(e.Time); c != nil; c = r.objects.due(e.Time) {
 		r.blink(c)
 	}
 	switch e.Kind {
 	case trace.Enter:
+		r.Entries++
 		r.enter(r.gs[e.Slot], e.Time, e.Point())
 	case trace.Exit:
+		r.Entries++
 		r.exit(r.gs[e.Slot], e.Time)
 	case trace.Change:
+		r.changed(e)
 		r.change(e)
 	case trace.Create:
 		r.create(e)
@@ -101,6 +104,7 @@ func (r *Replay) event(e *trace.Event) {
 	case trace.Labeled:
 		r.label(e)
 	case trace.Sync:
+		r.Operations++
 		r.operate(e)
 	case trace.Sample:
 		r.v.Sample(r.g(e.Slot), e.Sample())
@@ -116,8 +120,10 @@ func (r *Replay) event(e *trace.Event) {
 		g.Locking = e.Begins()
 	case trace.Procs:
 		r.setProcs(int(e.Count()), e.Time)
-	case trace.Yields, trace.Trips, trace.Searched, trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer,
-		trace.Fired, trace.Task:
+	case trace.Yields:
+		r.Changes += 2 * int64(e.Yields())
+		r.v.Other(r.g(e.Slot), e)
+	case trace.Trips, trace.Searched, trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer, trace.Fired, trace.Task:
 		r.v.Other(r.g(e.Slot), e)
 	}
 	if r.options.Price != nil {
