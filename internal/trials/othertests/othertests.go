@@ -113,7 +113,7 @@ type result struct {
 // compare runs a group both ways and prints the differences.
 func compare(e *bench.Env, dir string, g group) (bool, error) {
 	start := time.Now()
-	plain, err := run(e.Ctx, dir, nil, g)
+	plain, err := run(e.Ctx, dir, g, os.Environ(), "go", "test")
 	if err != nil {
 		return false, err
 	}
@@ -124,10 +124,9 @@ func compare(e *bench.Env, dir string, g group) (bool, error) {
 	}
 	defer os.RemoveAll(traces)
 	start = time.Now()
-	probed, err := run(e.Ctx, dir, []string{
-		"-toolexec=" + e.Qinst + " -include=" + g.include,
-		"QINST=limit=16MiB,out=" + filepath.Join(traces, "%n.%p.sddf"),
-	}, g)
+	// Not by the bare wrapper, which would compile the standard library again for each group.
+	probed, err := run(e.Ctx, dir, g, append(os.Environ(), "QINST=limit=16MiB,out="+filepath.Join(traces, "%n.%p.sddf")),
+		e.Qinst, "test", "-include="+g.include)
 	if err != nil {
 		return false, err
 	}
@@ -200,7 +199,7 @@ func byChance(ctx context.Context, dir string, g group, name string, q result) b
 	}
 	g.packages, g.flags = []string{pkg}, append(slices.Clone(g.flags), "-run="+strings.Join(parts, "/"))
 	for range chances {
-		if plain, err := run(ctx, dir, nil, g); err != nil || plain[name].action == q.action &&
+		if plain, err := run(ctx, dir, g, os.Environ(), "go", "test"); err != nil || plain[name].action == q.action &&
 			len(otherLines(plain[name], q)) == 0 {
 			return err == nil
 		}
@@ -250,16 +249,11 @@ var (
 	digits   = regexp.MustCompile(`(0x)?[0-9a-f]*\d[0-9a-f]*`)
 )
 
-// run tests the group's packages; extra are a -toolexec flag and a setting of
-// the environment.
-func run(ctx context.Context, dir string, extra []string, g group) (map[string]result, error) {
-	args := append([]string{"test", "-json", "-short", "-count=1", "-vet=off"}, g.flags...)
-	env := os.Environ()
-	if len(extra) > 0 {
-		args = append(args, extra[0])
-		env = append(env, extra[1])
-	}
-	cmd := exec.CommandContext(ctx, "go", append(args, g.packages...)...)
+// run tests the group's packages by a tool with some arguments.
+func run(ctx context.Context, dir string, g group, env []string, tool string, args ...string) (map[string]result,
+	error) {
+	args = slices.Concat(args, []string{"-json", "-short", "-count=1", "-vet=off"}, g.flags, g.packages)
+	cmd := exec.CommandContext(ctx, tool, args...)
 	cmd.Dir, cmd.Env = dir, env
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
