@@ -33,6 +33,7 @@ const (
 	qinstSysPrctl      = 157
 	qinstSysGetdents   = 217
 	qinstSysClock      = 228
+	qinstSysTgkill     = 234
 	qinstSysClockRes   = 229
 	qinstSysOpenat     = 257
 	qinstSysStat       = 262

@@ -25,6 +25,7 @@ const (
 	qinstSysUnshare    = 97
 	qinstSysClock      = 113
 	qinstSysClockRes   = 114
+	qinstSysTgkill     = 131
 	qinstSysSigmask    = 135
 	qinstSysSetreuid   = 145
 	qinstSysSetuid     = 146

@@ -3,6 +3,7 @@ package runtime
 import (
 	"internal/abi"
 	"internal/runtime/atomic"
+	"internal/runtime/syscall/linux"
 	"unsafe"
 )
 
@@ -35,20 +36,42 @@ func qinstMayThread(n uint32) (may bool) {
 	var old sigset
 	sigprocmask(_SIG_SETMASK, &sigset_all, &old) // they inherit it, and could not handle a signal
 	may = true
+	var ids [qinstTrialMost]int32
 	made := uint32(0)
-	for ; made < min(n, qinstTrialMost) && may; made++ {
+	for made < min(n, qinstTrialMost) && may {
 		atomic.Xadd(&qinstTrialLeft, 1)
 		top := unsafe.Pointer(&qinstTrialStacks[made][6])
-		if clone(cloneFlags, top, nil, nil, unsafe.Pointer(abi.FuncPCABIInternal(qinst_trial))) < 0 {
+		id := clone(cloneFlags, top, nil, nil, unsafe.Pointer(abi.FuncPCABIInternal(qinst_trial)))
+		if id < 0 {
 			atomic.Xadd(&qinstTrialLeft, -1)
 			may = false
+			break
 		}
+		ids[made] = id
+		made++
 	}
 	atomic.Store(&qinstTrialOver, 1)
 	futexwakeup(&qinstTrialOver, made)
 	for atomic.Load(&qinstTrialLeft) != 0 {
 		osyield()
 	}
+	for _, id := range ids[:made] {
+		qinstAwaitEnd(id)
+	}
 	sigprocmask(_SIG_SETMASK, &old, nil)
 	return may
+}
+
+// qinstAwaitEnd waits until a thread that ends is none for the system either. Until then it counts
+// against the limit, and the program would be refused a thread that it has without probes. Should
+// the system not tell, the wait ends too.
+// Context: start.
+func qinstAwaitEnd(id int32) {
+	const most = 10000
+	for range most {
+		if _, _, errno := linux.Syscall6(qinstSysTgkill, uintptr(qinstSet.pid), uintptr(id), 0, 0, 0, 0); errno != 0 {
+			return
+		}
+		osyield()
+	}
 }
