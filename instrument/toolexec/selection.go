@@ -178,7 +178,7 @@ func (s Selection) Flags() []string {
 // differently. The order of lists makes no difference.
 func (s Selection) key() string {
 	flags := s.sorted().Flags()
-	if s.File == nil || len(s.File.sorted().Flags()) == 0 { // it has settings only, for the linker
+	if s.File == nil || len(s.File.sorted().Flags()) == 0 { // only settings, which are for the linker
 		return fmt.Sprintf("%q", flags)
 	}
 	return fmt.Sprintf("%q over %q", flags, s.File.sorted().Flags())

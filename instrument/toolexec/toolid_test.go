@@ -22,6 +22,11 @@ func TestToolID(t *testing.T) {
 	if again := toolID("compile version go1.26.1", []byte("tool"), parse(t, "--include a")); again != id {
 		t.Errorf("the same selection, spelled otherwise: %q, expected %q", again, id)
 	}
+	settings := sel
+	settings.File = &Selection{Settings: "budget=2%"}
+	if again := toolID(line, []byte("tool"), settings); again != id {
+		t.Errorf("with settings, which are for the linker: %q, expected %q", again, id)
+	}
 	seen := map[string]string{id: "the first"}
 	for name, other := range map[string]string{
 		"another compiler":  toolID("compile version go1.26.2\n", []byte("tool"), sel),

@@ -62,16 +62,8 @@ func TestResults(t *testing.T) {
 		if filepath.Base(file) == summaryFile {
 			continue
 		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var s section
-		d := json.NewDecoder(bytes.NewReader(data))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&s); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
+		readStrictly(t, file, &s)
 		if err := s.check(); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
@@ -154,4 +146,18 @@ func row(cells []string) string {
 		escaped[i] = strings.ReplaceAll(strings.ReplaceAll(c, `\|`, "|"), "|", `\|`)
 	}
 	return strings.Join(escaped, " | ")
+}
+
+// readStrictly reads a JSON file into v, which must have all of its fields.
+func readStrictly(t *testing.T, file string, v any) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
 }

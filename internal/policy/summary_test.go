@@ -3,10 +3,8 @@ package policy
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -279,16 +277,8 @@ func slug(heading string) string {
 // readSummary reads the selection.
 func readSummary(t *testing.T) *summary {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, "results", summaryFile))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var s summary
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil {
-		t.Fatalf("%s: %v", summaryFile, err)
-	}
+	readStrictly(t, filepath.Join(root, "results", summaryFile), &s)
 	return &s
 }
 

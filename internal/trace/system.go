@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// System is what the operating system told about the program and its machine.
+// System is what the operating system reported about the program and its machine.
 type System struct {
 	Threads   []Thread // by dense number, then thread id
 	Given     map[ThreadID][]Given

@@ -62,7 +62,8 @@ func TestBursts(t *testing.T) {
 	if given < enough/2 {
 		t.Fatalf("%d intervals", given)
 	}
-	// Points of a procedure are reached together, so that about four intervals are one.
+	// The points of a procedure are reached together, so their intervals hold or fail together:
+	// about four of them are one observation. If only four in five held, this would still fail.
 	const alike = 4
 	all := distuv.Binomial{N: float64(given) / alike, P: 0.95}
 	if chance := all.CDF(float64(held) / alike); chance < 0.01 {

@@ -85,8 +85,8 @@ func buildDebugged(t *testing.T, tool, compiler string) string {
 	return buildBy(t, tool, "debugged", "-gcflags=all="+compiler)
 }
 
-// buildBy builds a program of testdata by go or qinst, which say nothing, but for the line that
-// tells that the standard library is compiled.
+// buildBy builds a program of testdata with go or qinst. Neither may print anything, except for
+// qinst's line about compiling the standard library.
 func buildBy(t *testing.T, tool, program string, flags ...string) string {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), program)

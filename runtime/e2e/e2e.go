@@ -70,10 +70,13 @@ func Once(name string, f func() error) error {
 	return once()
 }
 
-// Warm compiles what most programs need of the standard library with probes, before they are built
-// side by side: the go command does not know what another one is compiling, and compiles it, too.
-// Suites wait for each other at a file, for the same reason.
+// Warm compiles what most programs need of the standard library with probes, before tests build
+// programs in parallel: go commands that run at the same time would each compile it. The lock keeps
+// test binaries of other packages from doing the same.
 func Warm() error {
+	if !supported() {
+		return nil
+	}
 	return Once("standard library", func() error {
 		cache, err := exec.Command("go", "env", "GOCACHE").Output()
 		if err != nil {
@@ -92,11 +95,16 @@ func Warm() error {
 	})
 }
 
-// Build builds a program of a module of testdata with probes, and returns its path: by qinst build,
-// for which selections share the standard library. Scripts have the bare wrapper.
+// supported reports whether programs with probes run on this machine.
+func supported() bool {
+	return runtime.GOOS == "linux" && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64")
+}
+
+// Build builds a program of a module of testdata with probes, and returns its path. It uses qinst
+// build, with which all selections share the standard library; scripts test the bare wrapper.
 func Build(t *testing.T, module, program string, flags ...string) string {
 	t.Helper()
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+	if !supported() {
 		t.Skip("probes need linux on amd64 or arm64; reading is tested elsewhere")
 	}
 	exe := filepath.Join(programs.dir, module, program+strings.Join(flags, ""))

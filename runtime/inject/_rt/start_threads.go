@@ -38,7 +38,7 @@ func qinstMayThread(n uint32) (may bool) {
 	may = true
 	var ids [qinstTrialMost]int32
 	made := uint32(0)
-	for made < min(n, qinstTrialMost) && may {
+	for made < min(n, qinstTrialMost) {
 		atomic.Xadd(&qinstTrialLeft, 1)
 		top := unsafe.Pointer(&qinstTrialStacks[made][6])
 		id := clone(cloneFlags, top, nil, nil, unsafe.Pointer(abi.FuncPCABIInternal(qinst_trial)))
@@ -62,9 +62,9 @@ func qinstMayThread(n uint32) (may bool) {
 	return may
 }
 
-// qinstAwaitEnd waits until a thread that ends is none for the system either. Until then it counts
-// against the limit, and the program would be refused a thread that it has without probes. Should
-// the system not tell, the wait ends too.
+// qinstAwaitEnd waits until the system has removed a thread that is about to end. Until then the
+// thread counts against the limit, and the program could be refused a thread that it gets without
+// probes. The wait is bounded, because the start must not hang.
 // Context: start.
 func qinstAwaitEnd(id int32) {
 	const most = 10000
