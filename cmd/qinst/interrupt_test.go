@@ -133,6 +133,9 @@ func TestInterruptExperiment(t *testing.T) {
 					last += lines.Text()
 				}
 			}
+			if err := lines.Err(); err != nil {
+				t.Error(err)
+			}
 			if last != c.last {
 				t.Errorf("%v, after %v it says %q, expected %q", args, signal, last, c.last)
 			}

@@ -1,7 +1,6 @@
 package toolexec
 
 import (
-	"bufio"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -84,15 +83,12 @@ var lineHeader = regexp.MustCompile(`^//line (.+?):[0-9]+(:[0-9]+)?$`)
 // lineDirective returns the file named by the first line directive of a file, if that comes
 // before the package clause.
 func lineDirective(file string) string {
-	f, err := os.Open(file)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
-	sc := bufio.NewScanner(f)
-	for sc.Scan() {
-		line := sc.Text()
-		if m := lineHeader.FindStringSubmatch(line); m != nil {
+	for line := range strings.Lines(string(text)) {
+		if m := lineHeader.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
 			return m[1]
 		}
 		if strings.HasPrefix(line, "package ") {

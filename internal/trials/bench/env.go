@@ -90,7 +90,7 @@ func (e *Env) Parse(fs *flag.FlagSet, args []string) (err error) {
 		return err
 	}
 	e.Qinst = filepath.Join(e.Scratch, "qinst")
-	return e.Build(e.Qinst, lab.Variant{Name: "qinst", Flags: []string{"-trimpath", "-buildvcs=false"},
+	return e.Build(e.Qinst, lab.Variant{Name: "qinst", Flags: []string{"-buildvcs=false"},
 		Args: []string{"./cmd/qinst"}, Env: []string{"GOWORK=" + e.workspace}}) // as tests of the command build it
 }
 

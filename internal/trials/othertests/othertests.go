@@ -264,8 +264,11 @@ func run(ctx context.Context, dir string, g group, env []string, tool string, ar
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	results := outcomes(out)
+	results, err := outcomes(out)
 	_ = cmd.Wait() // failing tests are results
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", g.name, err)
+	}
 	if len(results) == 0 {
 		return nil, fmt.Errorf("%s: no test ran: %s", g.name, stderr.String())
 	}
@@ -273,7 +276,7 @@ func run(ctx context.Context, dir string, g group, env []string, tool string, ar
 }
 
 // outcomes reads what go test -json prints.
-func outcomes(out io.Reader) map[string]result {
+func outcomes(out io.Reader) (map[string]result, error) {
 	results := map[string]result{}
 	in := bufio.NewScanner(out)
 	in.Buffer(nil, 16<<20)
@@ -305,7 +308,7 @@ func outcomes(out io.Reader) map[string]result {
 			delete(results, name) // output of a build
 		}
 	}
-	return results
+	return results, in.Err()
 }
 
 func indent(s string) string {

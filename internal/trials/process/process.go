@@ -152,8 +152,9 @@ var allowed = map[string]int{
 
 type trial struct {
 	*bench.Env
-	plain, probed string // a program that is linked with the C library ends with "-c"
-	filtered      string // runs others without some system calls
+	plain, probed string          // a program that is linked with the C library ends with "-c"
+	seen          map[string]seen // of the plain program: cases differ in settings that it does not read
+	filtered      string          // runs others without some system calls
 	quick         bool
 	hasC          bool
 }
@@ -161,7 +162,7 @@ type trial struct {
 // Run is the trial.
 func Run(e *bench.Env, args []string) error {
 	fs := e.ToolFlags("[CASE ...]")
-	t := trial{Env: e}
+	t := trial{Env: e, seen: map[string]seen{}}
 	dir := fs.String("dir", "testdata/programs", "the `folder` of the module with the program")
 	fs.BoolVar(&t.quick, "quick", false, "without the slow ones")
 	x := exits{Env: e}
@@ -215,6 +216,7 @@ func (t *trial) cases(names []string) error {
 	}
 	wrong := 0
 	for _, c := range chosen {
+		c.kind = cmp.Or(c.kind, c.name)
 		switch {
 		case t.quick && c.slow, c.without != "" && runtime.GOARCH != "amd64":
 			continue
@@ -258,9 +260,13 @@ func (t *trial) compare(c target) (found []string, err error) {
 	if c.c {
 		plain, probed = plain+"-c", probed+"-c"
 	}
-	a, err := t.run(c, plain)
-	if err != nil {
-		return nil, err
+	key := fmt.Sprint(plain, c.kind, c.under, c.without)
+	a, ok := t.seen[key]
+	if !ok {
+		if a, err = t.run(c, plain); err != nil {
+			return nil, err
+		}
+		t.seen[key] = a
 	}
 	b, err := t.run(c, probed)
 	if err != nil {
@@ -304,7 +310,7 @@ func (t *trial) run(c target, program string) (s seen, err error) {
 	defer rings.Remove()
 	ctx, stop := context.WithTimeout(t.Ctx, time.Minute)
 	defer stop()
-	words := slices.Concat(c.under, []string{program, cmp.Or(c.kind, c.name)})
+	words := slices.Concat(c.under, []string{program, c.kind})
 	if c.without != "" {
 		words = slices.Concat([]string{t.filtered, "-calls", c.without}, words)
 	}
