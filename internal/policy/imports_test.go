@@ -111,7 +111,8 @@ const testImports = `
 	instrument < instrument/points, instrument/rewrite;
 	github.com/rogpeppe/go-internal/testscript, runtime/e2e < cmd/qinst;
 	report, trials/oracle, trials/progen < runtime/e2e;
-	golang.org/x/tools/go/packages, runtime/api < policy;
+	golang.org/x/tools/go/packages, golang.org/x/tools/go/analysis/checker,
+	golang.org/x/tools/go/analysis/suite/vet, runtime/api < policy;
 `
 
 // order is a policy: by package those named before it.

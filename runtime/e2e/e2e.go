@@ -29,7 +29,8 @@ var programs struct {
 // Main is for TestMain. It builds qinst, for the tests and for the go command that they run. It is
 // the program that users build, and not the test binary: what it has compiled with probes, the
 // standard library for one, stays in the build cache until a file of qinst changes, and other
-// suites find it there. It is built with the flags of tests, which have compiled most of it already.
+// suites find it there. It is built with the flags of tests, which have compiled most of it
+// already.
 func Main(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "qinst-programs")
 	if err != nil {

@@ -64,8 +64,8 @@ var arguments = regexp.MustCompile(`(?m)^(main\..*)\(.*\)$`)
 
 var madeOf = regexp.MustCompile(` [Tt] (main\..*(?:\.(?:func|gowrap)?|-range)[0-9]+)$`)
 
-// parts returns the names of functions that the compiler made of parts of others. The linker of the C
-// compiler makes them local.
+// parts returns the names of functions that the compiler made of parts of others. The linker of the
+// C compiler makes them local.
 func parts(t *testing.T, exe string) (list []string) {
 	t.Helper()
 	out, err := exec.Command("go", "tool", "nm", exe).CombinedOutput()
