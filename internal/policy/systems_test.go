@@ -10,8 +10,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// TestOtherSystems is "go vet ./..." for systems where traces are read only. It takes all types from
-// source: the go command would compile the standard library for each of them.
+// TestOtherSystems is "go vet ./..." for systems where traces are read only. It takes all types
+// from source: the go command would compile the standard library for each of them.
 func TestOtherSystems(t *testing.T) {
 	t.Parallel()
 	for _, system := range []string{"darwin", "windows"} {
