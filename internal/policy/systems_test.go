@@ -57,8 +57,8 @@ func TestOldestGo(t *testing.T) {
 	vetted(t, filepath.Join(root, "extensions"), []string{"-modfile=" + file}, env...)
 }
 
-// vetted is "go vet ./..." in a folder. It takes all types from source: the go command would compile
-// the standard library for each system and release. It returns how many packages there are.
+// vetted is "go vet ./..." in a folder. It takes all types from source: the go command would
+// compile the standard library for each system and release. It returns how many packages there are.
 func vetted(t *testing.T, dir string, flags []string, env ...string) int {
 	t.Helper()
 	pkgs, err := packages.Load(&packages.Config{
