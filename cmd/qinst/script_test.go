@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/runtime/e2e"
 )
 
@@ -57,9 +58,12 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond == "cgo" {
+			switch cond {
+			case "cgo":
 				_, err := exec.LookPath("gcc")
 				return err == nil, nil
+			case "thorough":
+				return tracetest.Thorough(), nil
 			}
 			return false, nil
 		},
