@@ -26,9 +26,6 @@ func TestDebuggers(t *testing.T) {
 	for _, flags := range []string{"", "-N -l"} {
 		t.Run(flags, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && flags != "" {
-				t.Skip("with -short only the default build is compared: the other takes a build of the runtime")
-			}
 			plain, probed := buildDebugged(t, "go", flags), buildDebugged(t, "qinst", flags)
 			want, _ := told(t, plain)
 			got, files := told(t, probed)
@@ -82,7 +79,7 @@ func buildDebugged(t *testing.T, tool, compiler string) string {
 	if compiler == "" {
 		return buildBy(t, tool, "debugged")
 	}
-	return buildBy(t, tool, "debugged", "-gcflags=all="+compiler)
+	return buildBy(t, tool, "debugged", "-gcflags="+compiler)
 }
 
 // buildBy builds a program of testdata with go or qinst. Neither may print anything, except for
