@@ -25,7 +25,16 @@ func setupDoe(fs *flagSet) action {
 	oneOf(fs, &o.Kind, doe.Kinds, "design", "`kind` of plan: full, all combinations; fraction, a power of two of them; pb, Plackett and Burman's (default: the smaller of these two)")
 	fs.boolean(&o.Foldover, "foldover", "a plan of resolution 3, and each of its runs with all levels turned round")
 	fs.number(&o.Center, "center", "runs with all factors halfway, which tell whether effects are linear")
-	fs.number(&o.Blocks, "blocks", "blocks of runs that are made under the same conditions")
+	fs.function("blocks", "`number` of blocks of runs that are made under the same conditions; replicates: each replicate is one (default 1)",
+		func(s string) (err error) {
+			if o.Apart = s == doe.Replicates; o.Apart {
+				return nil
+			}
+			if o.Blocks, err = strconv.Atoi(s); err != nil || o.Blocks < 1 {
+				return fmt.Errorf("found -blocks=%s, expected a number of blocks, or replicates", s)
+			}
+			return nil
+		})
 	fs.number(&o.Replicates, "replicates", "runs of each combination")
 	fs.number(&seed, "seed", "of the order of the runs within a block")
 	fs.group("Fit")

@@ -16,16 +16,28 @@ const mostFitted = 20
 func Effects(f *doe.Fit, response string, alpha float64) *doc.Doc {
 	d := &doc.Doc{Title: "effects"}
 	s := d.Add("effects", "")
-	found, tested := 0, 0
+	var found []doe.Effect
+	tested := 0
 	for _, e := range f.Effects {
 		if e.Significant {
-			found++
+			found = append(found, e)
 		}
 		if !e.Error {
 			tested++
 		}
 	}
-	s.Say("The mean of %s is %s. Of %d effects that were tested %d are significant. If all were noise, %s of 100 experiments would have one that is.", response, digits(f.Mean), tested, found, digits(100*alpha))
+	for i, e := range found {
+		if i == mostSaid {
+			s.Say("And %d more, below.", len(found)-i)
+			break
+		}
+		s.Say("%s", says(&e, response))
+	}
+	many := fmt.Sprint(len(found), " are")
+	if len(found) == 0 {
+		many = "none is"
+	}
+	s.Say("The mean of %s is %s. Of %d effects that were tested %s significant. If all were noise, %s of 100 experiments would have one that is.", response, digits(f.Mean), tested, many, digits(100*alpha))
 	switch method, order, ordered := strings.Cut(f.SEMethod, ":"); {
 	case method == doe.Pool:
 		s.Say("An effect has a standard error of %s, if interactions of %s factors and more are noise (%s of them).",
@@ -34,7 +46,7 @@ func Effects(f *doe.Fit, response string, alpha float64) *doc.Doc {
 		s.Say("An effect has a standard error of %s, if most interactions of %s factors and more are noise (Lenth).",
 			digits(f.SE), order)
 	case method == doe.Lenth:
-		s.Say("An effect has a standard error of %s, if most of them are noise (Lenth: margin of error %s, for all effects together %s).", digits(f.PSE), digits(f.ME), digits(f.SME))
+		s.Say("An effect has a standard error of %s, if most of them are noise (Lenth).", digits(f.SE))
 	default:
 		s.Say("An effect has a standard error of %s, from runs with the same levels (%s degrees of freedom).",
 			digits(f.SE), digits(f.DF))
@@ -42,7 +54,7 @@ func Effects(f *doe.Fit, response string, alpha float64) *doc.Doc {
 	t := doc.NewTable("effect", "size", "from", "to", "t", "p", "corrected p", "")
 	left := 0
 	for i, e := range f.Effects {
-		if i-found >= mostFitted && !e.Significant {
+		if i-len(found) >= mostFitted && !e.Significant {
 			left++
 			continue
 		}
@@ -71,6 +83,32 @@ func Effects(f *doe.Fit, response string, alpha float64) *doc.Doc {
 		s.Note("%s", n)
 	}
 	return d
+}
+
+// mostSaid is how many significant effects are said in words.
+const mostSaid = 3
+
+// says is an effect in words.
+func says(e *doe.Effect, response string) string {
+	factors, or := strings.Split(e.Name, ":"), ""
+	if len(e.Aliases) > 0 {
+		or = fmt.Sprintf(" (or %s, which %s the same runs at each level)", strings.Join(e.Aliases, " or "),
+			map[bool]string{true: "has", false: "have"}[len(e.Aliases) == 1])
+	}
+	switch len(factors) {
+	case 1:
+		verb, size, from, to := "rises", e.Effect, e.Low, e.High
+		if size < 0 {
+			verb, size, from, to = "falls", -size, -to, -from
+		}
+		return fmt.Sprintf("As %s%s goes from its low level to the high one, %s %s by %s (%s to %s).", e.Name, or,
+			response, verb, digits(size), digits(from), digits(to))
+	case 2:
+		return fmt.Sprintf("%s and %s%s depend on each other: the effect of either is %s (%s to %s) more where the other one is at its high level than where it is at the low one.",
+			factors[0], factors[1], or, digits(2*e.Effect), digits(2*e.Low), digits(2*e.High))
+	}
+	return fmt.Sprintf("%s%s, which depend on each other, have an interaction of %s (%s to %s).",
+		strings.Join(factors, ", "), or, digits(e.Effect), digits(e.Low), digits(e.High))
 }
 
 // aliased is an effect's name, with those that have the same runs at each level.

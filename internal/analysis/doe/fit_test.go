@@ -133,6 +133,12 @@ func TestLenth(t *testing.T) {
 		!same(f.SME, student.Quantile((1+math.Pow(0.95, 1./15))/2)*1.125, 1e-9) {
 		t.Errorf("found %v, %v, %v", f.PSE, f.ME, f.SME)
 	}
+	wide, err := standard("A B C D", []float64{71, 61, 90, 82, 68, 61, 87, 80, 61, 50, 89, 83, 59, 51, 85, 78}).Fit(
+		doe.Method{Name: doe.Lenth}, 0.2)
+	if err != nil || !same(wide.ME, student.Quantile(0.9)*1.125, 1e-9) ||
+		!same(wide.SME, student.Quantile((1+math.Pow(0.8, 1./15))/2)*1.125, 1e-9) {
+		t.Errorf("%v: found the margins %v and %v for alpha 0.2", err, wide.ME, wide.SME)
+	}
 	found := 0
 	for _, e := range f.Effects {
 		if e.Significant {

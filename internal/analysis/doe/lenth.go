@@ -14,24 +14,34 @@ import (
 
 const leastLenth = 3
 
-// lenth computes his standard error and margins, for 95 %.
-func (f *Fit) lenth() {
-	sizes := f.sizes(0)
+// lenth computes his standard error and margins. They are by Student's t with a third as many
+// degrees of freedom as there are effects: more than enough for few effects, and too little for the
+// largest one of many. See null.
+func (f *Fit) lenth(c *cells, alpha float64) {
+	sizes := f.sizes(c, 0)
 	if len(sizes) < leastLenth {
 		return
 	}
 	m := float64(len(sizes))
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: m / 3}
 	f.PSE = pse(sizes)
-	f.ME = t.Quantile(0.975) * f.PSE
-	f.SME = t.Quantile((1+math.Pow(0.95, 1/m))/2) * f.PSE
+	f.ME = t.Quantile(1-alpha/2) * f.PSE
+	f.SME = t.Quantile((1+math.Pow(1-alpha, 1/m))/2) * f.PSE
+}
+
+// size is that of an effect, as if its error were that of effects that no blocks go together with.
+func (c *cells) size(x *Effect) float64 {
+	if x.each == c.each() { // exactly
+		return math.Abs(x.Effect)
+	}
+	return math.Abs(x.Effect) * c.each() / x.each
 }
 
 // sizes are those of effects of as many factors and more, in rising order.
-func (f *Fit) sizes(order int) (list []float64) {
-	for _, x := range f.Effects {
-		if x.order >= order {
-			list = append(list, math.Abs(x.Effect))
+func (f *Fit) sizes(c *cells, order int) (list []float64) {
+	for i := range f.Effects {
+		if x := &f.Effects[i]; x.order >= order {
+			list = append(list, c.size(x))
 		}
 	}
 	slices.Sort(list)

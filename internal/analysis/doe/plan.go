@@ -31,9 +31,10 @@ type Options struct {
 	// with none of these; 0: 4
 	Resolution int
 	Foldover   bool
-	Center     int // runs with all factors halfway
-	Blocks     int // 0: 1
-	Replicates int // 0: 1
+	Center     int  // runs with all factors halfway
+	Blocks     int  // 0: 1
+	Replicates int  // 0: 1
+	Apart      bool // each replicate has blocks of its own
 	Seed       uint64
 }
 
@@ -78,14 +79,19 @@ func New(factors []string, o Options) (*Plan, error) {
 	if n := len(b.rows)*o.Replicates + o.Center; n > mostPlan {
 		return nil, fmt.Errorf("the plan has %d runs, expected %d or fewer", n, mostPlan)
 	}
-	byBlock := make([][]Run, o.Blocks)
+	blocks := o.Blocks
+	if o.Apart {
+		blocks *= o.Replicates
+	}
+	byBlock := make([][]Run, blocks)
 	for i, row := range b.rows {
-		for range o.Replicates {
-			byBlock[block[i]] = append(byBlock[block[i]], Run{block[i] + 1, row})
+		for n := range o.Replicates {
+			at := (block[i] + n*o.Blocks) % blocks
+			byBlock[at] = append(byBlock[at], Run{at + 1, row})
 		}
 	}
 	for i := range o.Center {
-		at := i % o.Blocks
+		at := i % blocks
 		byBlock[at] = append(byBlock[at], Run{at + 1, make([]int8, len(factors))})
 	}
 	order := rand.New(rand.NewPCG(o.Seed, 0))
