@@ -44,7 +44,7 @@ func less(d *doc.Doc, x *delays.Experiment, r *delays.Result) {
 	if len(rows) > 0 {
 		s := d.Add("less", "What less work would change")
 		s.Table(t)
-		s.Note("takes in all: processor time of the part and of what it calls, or how long a lock was held, in the first run. a tenth less: by how much %s changes if that is a tenth less, as it did with delays, which are at the beginning of each visit: of a procedure that does much after it, what it calls tells more. from and to are about the delays' effect, and not about that time.", what(x))
+		s.Note("takes in all: processor time of the part and of what it calls, without goroutines that it starts, or how long a lock was held, in the first run. a tenth less: by how much %s changes if that is a tenth less, as it did with delays, which are at the beginning of each visit: of a procedure that does much after it, what it calls tells more. from and to are about the delays' effect, and not about that time.", what(x))
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// regression is a fit by least squares: an orthonormal basis of its columns, by the method of Gram and
-// Schmidt, each column orthogonalized twice.
+// regression is a fit by least squares: an orthonormal basis of its columns, by the method of Gram
+// and Schmidt, each column orthogonalized twice.
 type regression struct {
 	basis [][]float64
 	upper [][]float64 // the k-th column that was added, in terms of the first k+1 of the basis

@@ -57,6 +57,35 @@ func (cs *calls) list() []Call {
 	return cs.out
 }
 
+// Calling reports whether one procedure or loop, by its id, was entered within an activation of
+// another one, as far as that is in a profile of one run.
+func (p *Profile) Calling(caller, callee string) bool {
+	points := p.built.r.T.Points
+	point := func(id string) replay.Member {
+		return replay.ProcMember(trace.PointID(slices.IndexFunc(points,
+			func(pt trace.Point) bool { return fmt.Sprintf("%016x", pt.ID) == id })))
+	}
+	outer, inner, sets := point(caller), point(callee), p.built.r.Sets
+	if outer.Point() < 0 || inner.Point() < 0 {
+		return false
+	}
+	for id := replay.SetID(1); int(id) < sets.Len(); id++ {
+		if sets.Last(id) != inner {
+			continue
+		}
+		for set := sets.Parent(id); set != 0; set = sets.Parent(set) {
+			at := sets.Last(set)
+			if at == outer {
+				return true
+			}
+			if at.Point() < 0 || int(at.Point()) >= len(points) { // who began the goroutine
+				break
+			}
+		}
+	}
+	return false
+}
+
 // sortCalls sorts calls, the most frequent first.
 func sortCalls(list []Call) {
 	slices.SortStableFunc(list, func(x, y Call) int {

@@ -99,6 +99,42 @@ func (l *ledger) inclusive() []Usage {
 	return out
 }
 
+// called returns for each procedure and loop the processor time of its activations, in ns: with
+// what they called, and without goroutines that they started. all is the usage with these.
+func (l *ledger) called(all []Usage) []int64 {
+	out, total := make([]int64, len(l.r.T.Points)), make([]int64, len(l.sets))
+	for id := replay.SetID(len(l.sets) - 1); id > 0; id-- {
+		if u := l.sets[id]; u != nil {
+			total[id] += u.Busy()
+		}
+		if p := l.r.Sets.Last(id).Point(); p >= 0 && int(p) < len(out) { // else it begins a goroutine
+			out[p] += total[id]
+			total[l.r.Sets.Parent(id)] += total[id]
+		}
+	}
+	// A procedure that is entered again in a goroutine that it has started is on the path once, on
+	// the other side. All that such goroutines do is its own, then.
+	for k := range l.again {
+		if k.top != trace.NoPoint && l.beyond(k) {
+			out[k.top] = all[replay.ProcMember(k.top)].Busy()
+		}
+	}
+	return out
+}
+
+// beyond reports whether a goroutine begins on a path behind a procedure's first entry.
+func (l *ledger) beyond(k topIn) bool {
+	for set := k.set; set != 0; set = l.r.Sets.Parent(set) {
+		switch p := l.r.Sets.Last(set).Point(); {
+		case p == k.top:
+			return false
+		case p < 0 || int(p) >= len(l.r.T.Points):
+			return true
+		}
+	}
+	return false
+}
+
 // subtrees visits every set except the empty one with its usage and that of its extensions.
 // Children have larger numbers than their parents, so one pass from the end adds up each subtree.
 func (l *ledger) subtrees(visit func(set replay.SetID, all *Usage)) {

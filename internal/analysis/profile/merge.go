@@ -221,6 +221,7 @@ func (e *Entry) add(q *Entry) {
 		{&e.SelfReady, q.SelfReady}, {&e.Alone, q.Alone}, {&e.SelfAlone, q.SelfAlone},
 		{&e.SelfSyscall, q.SelfSyscall}, {&e.Off, q.Off}, {&e.SelfOff, q.SelfOff},
 		{&e.SelfIdle, q.SelfIdle}, {&e.IdleEnded, q.IdleEnded}, {&e.Started, q.Started}, {&e.Blame, q.Blame},
+		{&e.CallBusy, q.CallBusy},
 		{&e.Got, q.Got}, {&e.Wait, q.Wait}, {&e.Hold, q.Hold}} {
 		*x.to += x.more
 	}

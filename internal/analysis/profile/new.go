@@ -146,7 +146,7 @@ func (b *builder) unprobed() map[trace.PointID]int64 {
 // procedures adds the entries of the procedures and loops that were reached, and of the time
 // outside any.
 func (p *Profile) procedures(b *builder, incl []Usage) {
-	t, blame, started := b.r.T, b.objects.blamed, b.unprobed()
+	t, blame, started, called := b.r.T, b.objects.blamed, b.unprobed(), b.ledger.called(incl)
 	for i := range b.totals.calls {
 		proc := trace.PointID(i)
 		pt, all, calls := &t.Points[proc], &incl[replay.ProcMember(proc)], b.totals.calls[proc]
@@ -176,7 +176,7 @@ func (p *Profile) procedures(b *builder, incl []Usage) {
 			continue // not a procedure, unless the trace has an entry of it
 		}
 		e.fill(&b.ledger.self[proc], all)
-		e.Started, e.Blame = min(started[proc], e.SelfBusy), blame[ender(proc)]
+		e.CallBusy, e.Started, e.Blame = called[proc], min(started[proc], e.SelfBusy), blame[ender(proc)]
 		e.BlockedOn = b.objects.waitedOn(proc)
 		b.intervals(&e, proc)
 		if e.Kind == KindProc {

@@ -163,6 +163,9 @@ type Entry struct {
 	BusyAt []int64 `json:"busy_at_ns"`
 	// SelfBusyAt is the same of SelfBusy.
 	SelfBusyAt []int64 `json:"self_busy_at_ns"`
+	// CallBusy is the part of Busy without goroutines that it started: of its activations and of
+	// what they called. Of procedures and loops.
+	CallBusy int64 `json:"call_busy_ns,omitempty"`
 	// Started is the part of SelfBusy in goroutines that were started in the
 	// procedure and had not entered one of their own.
 	Started int64 `json:"self_started_ns,omitempty"`

@@ -353,6 +353,49 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// Two parts that take the same time, and do not call each other, are both factors. What a part
+// takes is without the goroutines that it starts, which its delays do not make longer.
+func TestUnrelated(t *testing.T) {
+	t.Parallel()
+	const us = 1000
+	b := tracetest.New(1)
+	one, other, starts, task := b.Proc("main.one"), b.Proc("main.other"), b.Proc("main.starts"), b.Proc("main.task")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	for range 20 {
+		for _, f := range []uint32{one, other} {
+			b.Enter(g, f)
+			b.At(b.Now() + 50*us)
+			b.Exit(g, f)
+		}
+		b.Enter(g, starts)
+		worker := b.Go(g, "main.task")
+		b.At(b.Now() + 10*us)
+		b.Exit(g, starts)
+		b.Park(g, "sleep")
+		b.Start(worker, 0)
+		b.Enter(worker, task)
+		b.At(b.Now() + 70*us)
+		b.Exit(worker, task)
+		b.End(worker)
+		b.Unpark(0, g)
+		b.Start(g, 0)
+	}
+	b.End(g)
+	f, err := look(b.Trace(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]float64{}
+	for _, x := range f.candidates(10) {
+		found[x.Name] = math.Round(x.Takes / us)
+	}
+	want := map[string]float64{"main.one": 50, "main.other": 50, "main.starts": 10, "main.task": 70}
+	if fmt.Sprint(found) != fmt.Sprint(want) {
+		t.Errorf("found %v, expected %v", found, want)
+	}
+}
+
 // Short runs are made more often, long ones at least twice if there is time for that.
 func TestReplicates(t *testing.T) {
 	t.Parallel()

@@ -57,7 +57,7 @@ type found struct {
 	t     *trace.Tables
 	p     *profile.Profile
 	trips map[string]uint64 // by id, of a loop: iterations of those that were traced
-	busy  map[string]int64  // by id: processor time, in ns
+	busy  map[string]int64  // by id: processor time of all visits, in ns; see [profile.Entry.CallBusy]
 
 	barriers []barrier // those with most waits first
 }
@@ -71,7 +71,7 @@ func look(source *trace.Trace, virtual int) (*found, error) {
 	f := &found{t: source.Tables(), p: p, trips: map[string]uint64{}, busy: map[string]int64{}}
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		f.busy[e.ID] = e.Busy
+		f.busy[e.ID] = e.CallBusy
 		if e.Kind == profile.KindLoop {
 			f.trips[e.ID] = e.Trips
 		}
@@ -80,9 +80,9 @@ func look(source *trace.Trace, virtual int) (*found, error) {
 }
 
 // candidates are the parts of a program that the run shows to matter: locks for which goroutines
-// waited longest, and procedures with most processor time, of their own or with callees.
-// Those that are called once are left out, since the run takes as much longer as they do, and those
-// that do little but call one that is in the list. Loops are of procedures that are called seldom.
+// waited longest, and procedures with most processor time, of their own or with callees. Those that
+// are called once are left out, since the run takes as much longer as they do, and one of two of
+// which one does little but call the other. Loops are of procedures that are called seldom.
 func (f *found) candidates(most int) (list []delays.Factor) {
 	for i := range f.p.Objects {
 		if o := &f.p.Objects[i]; o.Wait > 0 && len(list) < most/3 {
@@ -93,14 +93,12 @@ func (f *found) candidates(most int) (list []delays.Factor) {
 	}
 	entries := slices.Clone(f.p.Entries)
 	slices.SortStableFunc(entries, func(a, b profile.Entry) int {
-		return cmp.Compare(b.Busy+b.SelfBusy,
-			a.Busy+a.SelfBusy)
+		return cmp.Compare(b.CallBusy+b.SelfBusy, a.CallBusy+a.SelfBusy)
 	})
-	busy := map[string]int64{} // of those in the list, by id
 	for i := range entries {
 		e := &entries[i]
 		all := float64(f.p.Busy)
-		if float64(e.SelfBusy) < leastOwn*all && float64(e.Busy) < leastAll*all || len(list) == most {
+		if float64(e.SelfBusy) < leastOwn*all && float64(e.CallBusy) < leastAll*all || len(list) == most {
 			continue
 		}
 		x := f.often(e)
@@ -108,8 +106,10 @@ func (f *found) candidates(most int) (list []delays.Factor) {
 			continue
 		}
 		same := slices.IndexFunc(list, func(y delays.Factor) bool {
-			ns, ok := busy[y.ID] // of a lock there is none
-			return ok && y.Visits == x.Visits && math.Abs(float64(ns-e.Busy)) < sameAmount*float64(ns)
+			ns := f.busy[y.ID]
+			return y.Construct != hold && y.Visits == x.Visits &&
+				math.Abs(float64(ns-e.CallBusy)) < sameAmount*float64(ns) &&
+				(f.p.Calling(y.ID, x.ID) || f.p.Calling(x.ID, y.ID))
 		})
 		switch {
 		case same < 0:
@@ -119,7 +119,6 @@ func (f *found) candidates(most int) (list []delays.Factor) {
 		default:
 			continue
 		}
-		busy[x.ID] = e.Busy
 	}
 	return list
 }
