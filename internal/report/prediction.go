@@ -40,13 +40,16 @@ func Predict(r *predict.Result) *doc.Doc {
 	if unknown || r.T1 == 0 {
 		s.Say("What is not known cannot be computed: goroutines wait for each other in a circle there, or the run does not end as the recorded one did. The trace probably lacks operations.")
 	}
-	one := "it is not known"
+	one := "a time that is not known"
 	if r.T1 > 0 {
 		one = measure.Time(r.T1)
 	}
 	s.Say("%s", help(r))
-	s.Say("With as many processors as goroutines, or 256, it takes %s, on one %s.%s", measure.Time(r.TInf), one,
-		collects(r))
+	most := "a time that is not known"
+	if r.TInf > 0 {
+		most = measure.Time(r.TInf)
+	}
+	s.Say("With as many processors as goroutines, or 256, it takes %s, on one %s.%s", most, one, collects(r))
 	s.Table(latencies(r))
 	gainsMost(s, r)
 	s.Table(changes(r))
@@ -91,7 +94,10 @@ func runs(r *predict.Result) (t *doc.Table, unknown bool) {
 // help says whether more processors help.
 func help(r *predict.Result) string {
 	const little = 1.1
-	most := float64(r.Recorded.Replay) / float64(max(r.TInf, 1))
+	if r.TInf == 0 {
+		return "Whether more processors help is not known."
+	}
+	most := float64(r.Recorded.Replay) / float64(r.TInf)
 	for _, of := range r.Runs {
 		if of.Procs != 2*r.Recorded.Procs || of.Unknown {
 			continue

@@ -1,71 +1,16 @@
 package predict
 
 import (
+	"fmt"
 	"slices"
 
 	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/measure"
 )
 
 // mostProcs is how many processors are more than enough.
 const mostProcs = 256
-
-// Version of the JSON form.
-const Version = 1
-
-// Result are the runs that a program would have on other numbers of processors. Times are in ns.
-type Result struct {
-	Version     int        `json:"version"`
-	Policy      sim.Policy `json:"policy"`
-	Recorded    Recorded   `json:"recorded"`
-	Unexplained int64      `json:"unexplained_ns"` // of the recorded run: measured less computed
-	// running threads of the recorded run had no processor, all together
-	Off     int64         `json:"off_ns"`
-	T1      int64         `json:"t1_ns"`    // on one processor; 0: not known
-	TInf    int64         `json:"t_inf_ns"` // on as many as goroutines, mostProcs at most
-	Runs    []Of          `json:"runs"`
-	WhatIf  []Change      `json:"what_if"`
-	Remarks steps.Remarks `json:"notes"`
-}
-
-// Recorded is the run that was recorded, and the same one computed.
-type Recorded struct {
-	Procs  int   `json:"procs"`
-	T      int64 `json:"t_ns"`
-	Replay int64 `json:"replay_ns"`
-}
-
-// Of is the run on a number of processors.
-type Of struct {
-	Procs int   `json:"procs"`
-	T     int64 `json:"t_ns"`
-	// 9 runs of 10 take as long at least, as far as lengths differ within the recorded one
-	Lo          int64   `json:"lo_ns"`
-	Hi          int64   `json:"hi_ns"`       // and at most
-	Speedup     float64 `json:"speedup"`     // over one processor
-	Utilization float64 `json:"utilization"` // share of the processors' time that is work
-	Collector   int64   `json:"gc_ns"`       // of the work: the collector's
-	// some operations on locks and channels come in another order than in the recorded run
-	Reordered bool                 `json:"order_changed"`
-	Request   *sim.Latency         `json:"request,omitempty"`
-	Policies  map[sim.Policy]int64 `json:"policies"`
-	// the computed run is none of the program; there are no times then, nor of such policies
-	Unknown bool `json:"unknown,omitempty"`
-}
-
-// Change is a change of the program with its gain.
-type Change struct {
-	Change  string  `json:"change"`
-	Procs   int     `json:"procs"`
-	T       int64   `json:"t_ns"`
-	Gain    int64   `json:"gain_ns"`
-	GainPct float64 `json:"gain_pct"`
-	// 9 times of 10 that is as much at least, as far as lengths differ within the recorded run
-	LoPct   float64      `json:"lo_pct"`
-	HiPct   float64      `json:"hi_pct"` // and at most
-	Request *sim.Latency `json:"request,omitempty"`
-	Unknown string       `json:"unknown,omitempty"` // why the gain is not known; the numbers say nothing then
-}
 
 // Ask is a request for predictions.
 type Ask struct {
@@ -96,15 +41,23 @@ func New(p *steps.Program, a Ask) *Result {
 		runs.watch = sim.NewWatch(p, a.Request)
 	}
 	r := &Result{Version: Version, Policy: a.Policy, WhatIf: []Change{}, Remarks: p.Said()}
-	r.Recorded = Recorded{p.Procs, int64(p.End), round(runs.at(p.Procs, a.Policy).T)}
-	r.Unexplained, r.Off = r.Recorded.T-r.Recorded.Replay, p.OffCPU
+	r.Recorded.Procs, r.Recorded.T, r.Off = p.Procs, int64(p.End), p.OffCPU
+	base := runs.at(p.Procs, a.Policy)
+	if !base.Sound() {
+		r.Remarks.Warn("%s: nothing is predicted. QINST=kind:sync=trace records all operations", unsound(base))
+		return r
+	}
+	r.Recorded.Replay = round(base.T)
+	r.Unexplained = r.Recorded.T - r.Recorded.Replay
 	one := runs.at(1, a.Policy)
 	// By the same policy: another one waits for other wake-ups, and could take longer on all than
 	// this one on two.
 	if one.Sound() {
 		r.T1 = round(one.T)
 	}
-	r.TInf = round(runs.at(min(max(len(p.Gs), 1), mostProcs), a.Policy).T)
+	if most := runs.at(min(max(len(p.Gs), 1), mostProcs), a.Policy); most.Sound() {
+		r.TInf = round(most.T)
+	}
 	if len(a.Procs) == 0 {
 		for n := 1; n <= 2*p.Procs; n *= 2 {
 			a.Procs = append(a.Procs, n)
@@ -131,6 +84,7 @@ func New(p *steps.Program, a Ask) *Result {
 		}
 		r.Runs = append(r.Runs, of)
 	}
+	r.bound()
 	if changes := a.WhatIf; len(changes) > 0 {
 		for _, n := range a.Procs {
 			r.change(runs, a.Policy, n, changes)
@@ -139,6 +93,17 @@ func New(p *steps.Program, a Ask) *Result {
 		r.change(runs, a.Policy, p.Procs, likely(p, a.Policy, runs.watch))
 	}
 	return r
+}
+
+// unsound is why a computed run is none of the program.
+func unsound(run *sim.Run) string {
+	switch {
+	case run.Undone > 0:
+		return fmt.Sprintf("the computed run ends when goroutines have %s of work left that they did in the recorded one: what waited for them is not in the trace", measure.Time(round(run.Undone)))
+	case !run.Ends:
+		return "the computed run does not end as the recorded one did: operations are missing in the trace"
+	}
+	return "in the computed run goroutines wait for each other in a circle: operations are missing in the trace"
 }
 
 // policies are the times of the runs on a number of processors.
@@ -168,7 +133,13 @@ func (r *Result) change(runs *runner, policy sim.Policy, procs int, changes []Wh
 			r.WhatIf = append(r.WhatIf, c)
 			continue
 		}
+		runs.doubted = nil
 		gain, off := runs.gains(o)
+		if runs.doubted != nil {
+			c.Unknown = unsound(runs.doubted)
+			r.WhatIf = append(r.WhatIf, c)
+			continue
+		}
 		c.T, c.Gain = round(was-gain), round(gain)
 		if was > 0 {
 			c.GainPct, c.LoPct, c.HiPct = thousandths(gain/was*100), thousandths((gain-off)/was*100),
@@ -179,6 +150,7 @@ func (r *Result) change(runs *runner, policy sim.Policy, procs int, changes []Wh
 		}
 		r.WhatIf = append(r.WhatIf, c)
 	}
+	r.boundGains(changes)
 }
 
 // collector is how long the collector works, of processors' time.

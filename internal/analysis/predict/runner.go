@@ -16,6 +16,7 @@ type runner struct {
 	watch   *sim.Watch
 	latency map[*sim.Run]*sim.Latency
 	held    []Held
+	doubted *sim.Run // a run that is none of the program; nil: there was none since it was reset
 }
 
 type runKey struct {
@@ -35,6 +36,9 @@ func (r *runner) at(procs int, policy sim.Policy) *sim.Run {
 func (r *runner) simulate(o sim.Options) *sim.Run {
 	o.Watch = r.watch.Again()
 	run := sim.Simulate(r.p, o)
+	if !run.Sound() && r.doubted == nil {
+		r.doubted = run
+	}
 	if o.Watch != nil {
 		r.latency[run] = o.Watch.Latency(run.T)
 	}

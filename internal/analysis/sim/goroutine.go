@@ -9,6 +9,7 @@ type goroutine struct {
 	proc    int32        // that it runs on, under policy Go or with a log
 	runs    bool         // it has a processor
 	started bool
+	ended   bool
 	// it has worked, and takes its step once more: it was woken for a lock that another one may
 	// take, or others have come to a barrier
 	again bool

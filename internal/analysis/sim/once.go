@@ -77,5 +77,43 @@ func (s *simulation) result() *Run {
 		s.run.last = s.node
 	}
 	s.run.Ends = s.over || s.p.Last < 0
+	// Of other workers some do what others did; and where operations decide all waits nobody waits
+	// for goroutines that have more to do.
+	if s.o.Workers == nil && s.p.Repeats() {
+		s.run.Undone = s.undone()
+	}
 	return &s.run
+}
+
+// undone is the work that is left of goroutines that ended in the recorded run.
+func (s *simulation) undone() (ns float64) {
+	working := map[steps.G]float64{} // what is left of the work at hand
+	for _, e := range s.work {
+		working[e.who.g()] = e.at.at - s.v.at + max(0, s.gs[e.who.g()].rest-e.len)
+	}
+	for i := range s.gs {
+		x, left, last := &s.gs[i], 0., steps.StepID(0)
+		at := x.step
+		rest, works := working[steps.G(i)]
+		switch {
+		case x.ended:
+			continue
+		case !x.started:
+			at = s.p.Gs[i].First
+		case works || x.rest > 0:
+			left, last, at = max(rest, 0), at, s.p.Step(at).Next
+			if !works {
+				left = x.rest
+			}
+		case x.waits || x.runs && (s.sched == nil || s.sched.procs[x.proc].g == steps.G(i)):
+			at = s.p.Step(at).Next // what it works before the wait, or the step at hand, is done
+		}
+		for ; at != 0; at = s.p.Step(at).Next {
+			left, last = left+s.length(at), at
+		}
+		if last != 0 && s.p.Step(last).Kind == steps.End {
+			ns += left
+		}
+	}
+	return ns
 }

@@ -15,9 +15,11 @@ type Run struct {
 	// because nothing else could go on.
 	Forced int
 	Ends   bool // the goroutine has ended with which the recorded run did
+	// Undone is the work, in ns, that was left at the end for goroutines that ended in the recorded
+	// run. What waited for them there is not among the operations.
+	Undone float64
 
-	standstill []steps.ObjectID // whose operations goroutines waited for when the first one was forced,
-	stoodAt    float64          // and when that was
+	stood standstill
 
 	procs float64
 	list  bool
@@ -25,6 +27,12 @@ type Run struct {
 	last  nodeID
 	edges []edge               // of Options.Order
 	by    map[steps.G][]nodeID // nodes by goroutine; see Pieces
+}
+
+// standstill is when the first goroutine was forced to go on.
+type standstill struct {
+	objects []steps.ObjectID // whose operations goroutines waited for then
+	at      float64
 }
 
 // nodeID is an index of the nodes of a run; below 0 it is none.
@@ -56,10 +64,12 @@ const atEnd = 0.01
 
 // Sound reports whether a run is one of the program at all: it has ended as the recorded run did,
 // no goroutine went on before its wait was over, so that the run is at least as long as its longest
-// chain, and its processors have worked no longer than the run took.
+// chain, it has done what the recorded run did, and its processors have worked no longer than the
+// run took.
 func (r *Run) Sound() bool {
 	const exact = 1e-6
-	return r.Ends && (r.Forced == 0 || r.T-r.stoodAt <= atEnd*r.T) && r.Busy <= r.T*r.procs*(1+exact)+1
+	return r.Ends && r.Undone <= atEnd*(r.Busy+r.Undone) && (r.Forced == 0 || r.T-r.stood.at <= atEnd*r.T) &&
+		r.Busy <= r.T*r.procs*(1+exact)+1
 }
 
 func (r *Run) rate(n int32) float64 {

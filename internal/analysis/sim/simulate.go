@@ -22,7 +22,7 @@ func Simulate(p *steps.Program, o Options) *Run {
 		return run
 	}
 	for n := 1; run.Forced > 0 && n <= mostStandstills; n++ {
-		next, changed := p.Ordered(run.standstill, n == mostStandstills)
+		next, changed := p.Ordered(run.stood.objects, n == mostStandstills)
 		if !changed {
 			if next, changed = p.Ordered(nil, true); !changed {
 				break

@@ -54,3 +54,21 @@ func TestSound(t *testing.T) {
 		t.Errorf("a run in which nobody can go on takes %v", run.T)
 	}
 }
+
+// A run that ends before others have done what they did in the recorded one is none of the program:
+// what waits for them is not among the operations. Work that went on to the end there does not
+// count.
+func TestUndone(t *testing.T) {
+	t.Parallel()
+	for _, policy := range sim.Policies {
+		p := write([]op{take(1)}, []op{do("a", 20), give(1)}, []op{do("b", 5), sleep(1), do("b", 35)})
+		p.Tokens, p.Last, p.End, p.Procs = 2, 0, 50, 1
+		if run := sim.Simulate(p.Program, sim.Options{Procs: 3, Policy: policy}); run.Undone != 21 || run.Sound() {
+			t.Errorf("%s: a run of %v leaves %v undone, expected 21", policy, run.T, run.Undone)
+		}
+		p.Step(steps.StepID(p.Steps.Len() - 1)).Kind = steps.Cut
+		if run := sim.Simulate(p.Program, sim.Options{Procs: 3, Policy: policy}); run.Undone != 0 || !run.Sound() {
+			t.Errorf("%s: a run of %v leaves %v undone, expected nothing", policy, run.T, run.Undone)
+		}
+	}
+}

@@ -70,6 +70,7 @@ func (s *simulation) take(g steps.G, step *steps.Step) bool {
 
 // end ends a goroutine. With the one that ended last in the recorded run, the run is over.
 func (s *simulation) end(g steps.G, step *steps.Step) {
+	s.gs[g].ended = true
 	if done := s.p.Gs[g].Done; done != 0 && step.Kind == steps.End && s.p.Objects[done].Free {
 		s.operate(g, &steps.Step{Obj: done, Op: steps.Done})
 	}

@@ -70,15 +70,16 @@ type Object struct {
 
 // seen is the evidence of the trace about an object's operations.
 type seen struct {
-	unfit  bool     // too few were seen
-	missed int64    // how many were not: a few of those of a lock
-	handed bool     // of a mutex: goroutines gave it back that had not taken it
-	cap    bool     // its capacity is that of an event
-	silent bool     // a wait for it ended without an operation
-	goes   bool     // a WaitGroup whose goroutines its method Go starts
-	joins  []StepID // that no later Done followed
-	queue  int      // longest
-	full   bool     // a sender waited
+	unfit   bool     // too few were seen
+	counted bool     // of a WaitGroup: some that add or are done were only counted, and not found
+	missed  int64    // how many were not: a few of those of a lock
+	handed  bool     // of a mutex: goroutines gave it back that had not taken it
+	cap     bool     // its capacity is that of an event
+	silent  bool     // a wait for it ended without an operation
+	goes    bool     // a WaitGroup whose goroutines its method Go starts
+	joins   []StepID // that no later Done followed
+	queue   int      // longest
+	full    bool     // a sender waited
 }
 
 // Names are the operations with its names: none if no operation was seen.
@@ -131,7 +132,7 @@ func few(p *trace.Point) bool { return float64(p.Degraded()) <= mostMissed*float
 
 // complete reports whether what was seen of an object is enough to decide who waits for it.
 func (o *Object) complete() bool {
-	if o.seen.unfit || !o.agrees() {
+	if o.seen.unfit || o.seen.counted || !o.agrees() {
 		return false
 	}
 	if o.locks() > 0 {

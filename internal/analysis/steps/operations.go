@@ -77,7 +77,13 @@ func (x *operations) sync(g *replay.G, ob *replay.Object, op trace.Operation, no
 	x.r.Settle(g, now)
 	id, p := x.objects.of(ob), &x.r.T.Points[op.Point]
 	o := &x.p.Objects[id]
-	if p.Flags&spec.FlagUnseen != 0 || p.Degraded() > 0 && (replay.KindOf(p.Op) != replay.KindLock || !few(p)) {
+	switch {
+	case p.Flags&spec.FlagUnseen != 0:
+		o.seen.unfit = true
+	case p.Degraded() == 0 || replay.KindOf(p.Op) == replay.KindLock && few(p):
+	case p.Op == spec.OpAdd || p.Op == spec.OpDone:
+		o.seen.counted = true
+	default:
 		o.seen.unfit = true
 	}
 	if g.HasToken() {

@@ -14,6 +14,24 @@ func (p *Program) Partly() bool {
 	return slices.ContainsFunc(p.Objects, func(o Object) bool { return !o.Free && o.locks() > 0 })
 }
 
+// Repeats reports whether waits of the program's goroutines for what others have done are in the
+// order of the run, because operations do not decide them. Those for locks do not count: who gets a
+// lock earlier has nothing less to wait for.
+func (p *Program) Repeats() bool {
+	for g := range p.Gs {
+		if p.Gs[g].System {
+			continue
+		}
+		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+			if s := p.Step(id); s.Kind == Take && s.Token() != 0 && !p.Objects[s.Obj].Free &&
+				p.Objects[s.Obj].locks() == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // missed is the number of operations without an event of locks that are not given up, the number of
 // all their operations, and the name of the lock with the most such operations.
 func (p *Program) missed() (n, of int64, name trace.PointID) {

@@ -116,6 +116,111 @@ func TestWaitGroupGo(t *testing.T) {
 	}
 }
 
+// Where only some operations Done are events the goroutines whose function has them are done when
+// they end, if there are as many as operations, and a Join needs all that were created before.
+func TestCountedDone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		hits    uint64 // besides that of the event
+		after   int64  // what the first goroutine works after it, in ns
+		certain bool
+	}{{2, 0, true}, {1, 0, false}, {2, 5000, false}} {
+		b := tracetest.New(1)
+		work := b.Proc("main.work")
+		add, done, join := b.Object("main.wg", spec.OpAdd), b.Object("main.wg", spec.OpDone),
+			b.Object("main.wg", spec.OpWait)
+		b.In(done, work)
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		b.Sync(g, add, 0x1000, 1)
+		b.Count(add, 2)
+		b.Count(done, c.hits)
+		var all []tracetest.G
+		for range 3 {
+			all = append(all, b.Go(g, "main.work"))
+		}
+		b.Wait(g, "sync.WaitGroup.Wait", 0x1000, 0)
+		for i, w := range all {
+			b.Start(w, 0)
+			b.Enter(w, work)
+			b.At(b.Now() + 10_000)
+			if i == 0 {
+				b.Sync(w, done, 0x1000, 2)
+				b.At(b.Now() + c.after)
+			}
+			if i == 2 {
+				b.Unpark(w, g)
+			}
+			b.Exit(w, work)
+			b.End(w)
+		}
+		b.Start(g, 0)
+		b.Sync(g, join, 0x1000, 0)
+		p := build(t, b)
+		list := named(p, "main.wg")
+		if len(list) != 1 || list[0].Free != c.certain {
+			t.Errorf("%+v: found %+v", c, list)
+		}
+		ends, needs := 0, 0
+		for i := range p.Gs {
+			if p.Gs[i].Done != 0 {
+				ends++
+			}
+		}
+		for id := range steps.StepID(p.Steps.Len()) {
+			if s := p.Step(id); s.Op == steps.Join {
+				needs = s.Dones()
+			}
+		}
+		if c.certain && (ends != 3 || needs != 3) {
+			t.Errorf("%d goroutines are done when they end, and the Join needs %d, expected 3", ends, needs)
+		}
+	}
+}
+
+// A wait that the last one of several goroutines ends, when it ends, is for all of them, though no
+// operation tells of it: those of the same kind, and not those that go on.
+func TestAwaited(t *testing.T) {
+	t.Parallel()
+	for _, more := range []bool{false, true} {
+		b := tracetest.New(2)
+		work := b.Proc("main.work")
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		b.Go(g, "main.background")
+		first, second := b.Go(g, "main.worker"), b.Go(g, "main.worker")
+		if more {
+			b.Go(g, "main.worker") // it has not begun when the others have ended
+		}
+		b.Wait(g, "sync.WaitGroup.Wait", 0x1000, 0)
+		b.Start(first, 0)
+		b.Start(second, 1)
+		b.Enter(first, work)
+		b.At(1*ms).Exit(first, work)
+		b.End(first)
+		b.At(2*ms).Unpark(second, g)
+		b.End(second)
+		b.Start(g, 0)
+		b.At(3 * ms)
+		p := build(t, b)
+		var needs, done int
+		for id := range steps.StepID(p.Steps.Len()) {
+			if s := p.Step(id); s.Op == steps.Join && p.Objects[s.Obj].Free {
+				needs = s.Dones()
+			}
+		}
+		for i := range p.Gs {
+			if p.Gs[i].Done != 0 {
+				done++
+			}
+		}
+		if want := map[bool]int{false: 2, true: 0}[more]; needs != want || done != want {
+			t.Errorf("one more goroutine: %v; the wait is for %d ends, of %d goroutines, expected %d", more, needs, done,
+				want)
+		}
+	}
+}
+
 // A worker of the collector begins to work because of the goroutine that began the cycle.
 func TestCycle(t *testing.T) {
 	t.Parallel()
