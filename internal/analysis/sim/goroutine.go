@@ -14,7 +14,9 @@ type goroutine struct {
 	// take, or others have come to a barrier
 	again bool
 	awake bool // it was last at a barrier, whose waits another one ends, and need not be woken
-	spins bool // it keeps its processor until it is stopped
+	// its last step was a wait that was over before it began: it need not wake up
+	passed bool
+	spins  bool // it keeps its processor until it is stopped
 	wait
 	idling
 	stint

@@ -8,6 +8,7 @@ func (s *simulation) steps(g steps.G) {
 	defer s.rec.acts(s.rec.acts(g))
 	for x.step != 0 {
 		step := s.p.Step(x.step)
+		again := x.again
 		x.again = false
 		if step.Until != 0 && s.worksOn(g, step) {
 			if x.spins {
@@ -16,9 +17,11 @@ func (s *simulation) steps(g steps.G) {
 			break
 		}
 		s.rec.came(g)
-		if goes := s.take(g, step); s.over {
+		goes := s.take(g, step)
+		if s.over {
 			return
-		} else if !goes {
+		}
+		if x.passed = goes && step.Kind == steps.Take && !again; !goes {
 			break
 		}
 		s.o.Watch.passed(x.step, s.t.at)

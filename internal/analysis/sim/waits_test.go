@@ -48,6 +48,47 @@ func TestBehind(t *testing.T) {
 	}
 }
 
+// Waking up takes time for who waits: a goroutine that comes so late that it need not wait goes on
+// at once.
+func TestLateToWait(t *testing.T) {
+	t.Parallel()
+	const ms, us = 1_000_000, 1000
+	b := tracetest.New(2)
+	send, receive := b.Object("main.ch", spec.OpSend), b.Object("main.ch", spec.OpReceive)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	other := b.Go(main, "main.other")
+	b.Start(other, 1)
+	b.At(4*ms).Wait(other, "chan receive", 0x1000, 0)
+	b.At(10*ms).Unpark(main, other)
+	b.Sync(main, send, 0x1000, 0)
+	b.Park(main, "chan receive")
+	b.At(10*ms+500*us).Start(other, 1)
+	b.Sync(other, receive, 0x1000, 0)
+	b.At(12*ms).Unpark(other, main)
+	b.End(other)
+	b.Start(main, 0)
+	b.End(main)
+	p, _, err := steps.Build(b.Trace(), steps.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, policy := range []sim.Policy{sim.Sharing, sim.List} {
+		for ns, want := range map[float64]float64{10 * ms: 12 * ms, 8 * ms: 10 * ms, 2 * ms: 5*ms + 500*us} {
+			sender := func(id steps.StepID) float64 {
+				if w := float64(p.Step(id).Work); w != 10*ms {
+					return w
+				}
+				return ns
+			}
+			if run := sim.Simulate(p, sim.Options{Procs: 2, Policy: policy,
+				Times: sim.Times{Length: sender}}); run.T != want {
+				t.Errorf("%s: with %v ns of work before the send the run takes %v, expected %v", policy, ns, run.T, want)
+			}
+		}
+	}
+}
+
 // A goroutine that holds a lock where the trace ends releases it then: in a computed run others may
 // come for it later, and would wait for ever.
 func TestHeldAtEnd(t *testing.T) {
