@@ -179,7 +179,7 @@ func (f *gantt) fill(p *steps.Program, r *critpath.Result, l *lane, res int) {
 		case s.Kind == steps.Delay && s.Cause() != steps.Unknown:
 			l.seg(f.tick(int64(worked)), f.tick(int64(s.At)), segDelay, res)
 		}
-		if t := f.tick(int64(s.At)); s.Op != steps.NoOp && t-last >= res {
+		if t := f.tick(int64(s.At)); s.Op != steps.NoOp && s.Point() != trace.NoPoint && t-last >= res {
 			last = t
 			where := p.R.T.Points[s.Point()]
 			l.Ops = append(l.Ops, t, int(s.Op), f.name(ganttName{Name: measure.Visible(where.Name),

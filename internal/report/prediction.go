@@ -14,10 +14,15 @@ import (
 // Held are the estimates of a profile for locks whose operations were not all events.
 func Held(p *profile.Profile) (list []predict.Held) {
 	for i := range p.Objects {
-		if o := &p.Objects[i]; o.Lock() && o.HoldInterval != nil {
-			list = append(list, predict.Held{Name: o.Name, Ops: o.Ops, Counted: o.Degraded, Objects: o.Objects,
-				Hold: o.Hold, Most: o.HoldInterval[1]})
+		o := &p.Objects[i]
+		if !o.Lock() || o.HoldInterval == nil && o.Degraded == 0 {
+			continue
 		}
+		h := predict.Held{Name: o.Name, Ops: o.Ops, Counted: o.Degraded, Objects: o.Objects}
+		if o.HoldInterval != nil {
+			h.Hold, h.Most = o.Hold, o.HoldInterval[1]
+		}
+		list = append(list, h)
 	}
 	return list
 }

@@ -39,3 +39,28 @@ func TestCounted(t *testing.T) {
 		t.Errorf("the notes do not name the lock:\n%s", all)
 	}
 }
+
+// Of a lock of which much was only counted no gain is known, and without its hold time the interval
+// on more processors goes up to the time on one.
+func TestHoldNotKnown(t *testing.T) {
+	t.Parallel()
+	p := built(t, convoy(8, 50, 4, 1))
+	w, err := predict.ParseWhatIf("hold:main.mu=-10%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Check(p); err != nil {
+		t.Fatal(err)
+	}
+	for counted, known := range map[uint64]bool{8: true, 300: false} {
+		held := []predict.Held{{Name: "main.mu", Ops: 800, Counted: counted, Objects: 1}}
+		r := predict.New(p, predict.Ask{Procs: []int{8, 16}, Policy: sim.Sharing, Held: held, WhatIf: []predict.WhatIf{w}})
+		if (r.WhatIf[0].Unknown == "") != known {
+			t.Errorf("%d of 800 operations counted: found %+v", counted, r.WhatIf[0])
+		}
+		if more := r.Runs[1]; (more.Hi >= r.T1) == known {
+			t.Errorf("%d of 800 operations counted: on 16 processors it takes %d, %d at most, on one %d", counted, more.T,
+				more.Hi, r.T1)
+		}
+	}
+}

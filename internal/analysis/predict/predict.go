@@ -2,6 +2,7 @@ package predict
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"qinst.dev/internal/analysis/sim"
@@ -49,6 +50,7 @@ func New(p *steps.Program, a Ask) *Result {
 	}
 	r.Recorded.Replay = round(base.T)
 	r.Unexplained = r.Recorded.T - r.Recorded.Replay
+	runs.off = ownError(r)
 	one := runs.at(1, a.Policy)
 	// By the same policy: another one waits for other wake-ups, and could take longer on all than
 	// this one on two.
@@ -69,18 +71,9 @@ func New(p *steps.Program, a Ask) *Result {
 	r.Remarks.Notes = append(r.Remarks.Notes, notesOn(a.Held)...)
 	gc := collector(p)
 	for _, n := range a.Procs {
-		run := runs.at(n, a.Policy)
-		if !run.Sound() {
-			r.Runs = append(r.Runs, Of{Procs: n, Unknown: true, Policies: runs.policies(n)})
-			continue
-		}
-		about := runs.interval(sim.Options{Procs: n, Policy: a.Policy})
-		more := contended(p, a.Held, n)
-		of := Of{Procs: n, T: round(run.T), Lo: max(0, round(run.T-about)),
-			Hi: round(max(run.T, min(run.T+more, one.T)) + about), Collector: gc, Reordered: run.Reordered > 0,
-			Request: runs.latency[run], Policies: runs.policies(n)}
-		if run.T > 0 {
-			of.Speedup, of.Utilization = thousandths(float64(r.T1)/run.T), thousandths(run.Busy/run.T/float64(n))
+		of := runs.on(n, &a, one)
+		if !of.Unknown {
+			of.Collector = gc
 		}
 		r.Runs = append(r.Runs, of)
 	}
@@ -93,6 +86,35 @@ func New(p *steps.Program, a Ask) *Result {
 		r.change(runs, a.Policy, p.Procs, likely(p, a.Policy, runs.watch))
 	}
 	return r
+}
+
+// on is the run on a number of processors. one is that on one.
+func (r *runner) on(n int, a *Ask, one *sim.Run) Of {
+	run := r.at(n, a.Policy)
+	if !run.Sound() {
+		return Of{Procs: n, Unknown: true, Policies: r.policies(n)}
+	}
+	about := r.interval(sim.Options{Procs: n, Policy: a.Policy}) + r.off*run.T
+	most := run.T + contended(r.p, a.Held, n)
+	if one.Sound() {
+		most = min(most, one.T)
+	}
+	of := Of{Procs: n, T: round(run.T), Lo: max(0, round(run.T-about)), Hi: round(max(run.T, most) + about),
+		Reordered: run.Reordered > 0, Request: r.latency[run], Policies: r.policies(n)}
+	if run.T > 0 {
+		of.Utilization = thousandths(run.Busy / run.T / float64(n))
+	}
+	if run.T > 0 && one.Sound() {
+		of.Speedup = thousandths(one.T / run.T)
+	}
+	return of
+}
+
+// ownError is by how much the recorded run, computed, differs from what it took, as a share of that:
+// what the system is known to have taken from its threads does not count. A computed run of another
+// kind is off by as much, as far as is known.
+func ownError(r *Result) float64 {
+	return max(0, math.Abs(float64(r.Unexplained))-float64(r.Off)) / float64(max(r.Recorded.T, 1))
 }
 
 // unsound is why a computed run is none of the program.
@@ -135,6 +157,7 @@ func (r *Result) change(runs *runner, policy sim.Policy, procs int, changes []Wh
 		}
 		runs.doubted = nil
 		gain, off := runs.gains(o)
+		off += runs.off * math.Abs(gain)
 		if runs.doubted != nil {
 			c.Unknown = unsound(runs.doubted)
 			r.WhatIf = append(r.WhatIf, c)

@@ -16,6 +16,7 @@ type runner struct {
 	watch   *sim.Watch
 	latency map[*sim.Run]*sim.Latency
 	held    []Held
+	off     float64  // see ownError
 	doubted *sim.Run // a run that is none of the program; nil: there was none since it was reset
 }
 

@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"fmt"
 	"slices"
 
 	"qinst.dev/internal/analysis/sim"
@@ -23,6 +24,9 @@ func (w *WhatIf) unknown(runs *runner, o sim.Options) string {
 	case w.kind.prefix == holdPrefix && o.Delayed == nil:
 		return "what goroutines do while they have it is not known"
 	}
+	if h := runs.heldBy(w.name); w.kind.prefix == holdPrefix && h != nil && h.partly() {
+		return fmt.Sprintf("%d of %d operations on it were only counted, so that the trace does not tell what goroutines do while they have it (QINST=kind:sync=trace records all)", h.Counted, h.Ops)
+	}
 	if w.kind.prefix == holdPrefix && runs.longer(w.name, o) {
 		return "when goroutines had it is not known: by the trace they did more meanwhile than the time for which it was held"
 	}
@@ -37,14 +41,23 @@ func (w *WhatIf) unknown(runs *runner, o sim.Options) string {
 	return ""
 }
 
+// heldBy is what is known of the locks of a name if not all operations on them were events, else
+// nil.
+func (r *runner) heldBy(name string) *Held {
+	if i := slices.IndexFunc(r.held, func(h Held) bool { return h.Name == name }); i >= 0 {
+		return &r.held[i]
+	}
+	return nil
+}
+
 // longer reports whether more is done under a lock, as the trace has it, than the time for which it
 // was held.
 func (r *runner) longer(name string, o sim.Options) bool {
-	i := slices.IndexFunc(r.held, func(h Held) bool { return h.Name == name })
-	if i < 0 {
+	h := r.heldBy(name)
+	if h == nil || h.Most == 0 {
 		return false
 	}
-	ns, most := int64(0), r.held[i].Most
+	ns, most := int64(0), h.Most
 	for id := range steps.StepID(r.p.Steps.Len()) {
 		if s := r.p.Step(id); o.Delayed(id) != 1 {
 			if ns += s.Work; sim.Outside(s) {
