@@ -110,9 +110,9 @@ func (r *runner) on(n int, a *Ask, one *sim.Run) Of {
 	return of
 }
 
-// ownError is by how much the recorded run, computed, differs from what it took, as a share of that:
-// what the system is known to have taken from its threads does not count. A computed run of another
-// kind is off by as much, as far as is known.
+// ownError is by how much the recorded run, computed, differs from what it took, as a share of
+// that: what the system is known to have taken from its threads does not count. A computed run of
+// another kind is off by as much, as far as is known.
 func ownError(r *Result) float64 {
 	return max(0, math.Abs(float64(r.Unexplained))-float64(r.Off)) / float64(max(r.Recorded.T, 1))
 }
