@@ -54,7 +54,8 @@ func TestHoldNotKnown(t *testing.T) {
 	}
 	for counted, known := range map[uint64]bool{8: true, 300: false} {
 		held := []predict.Held{{Name: "main.mu", Ops: 800, Counted: counted, Objects: 1}}
-		r := predict.New(p, predict.Ask{Procs: []int{8, 16}, Policy: sim.Sharing, Held: held, WhatIf: []predict.WhatIf{w}})
+		r := predict.New(p, predict.Ask{Procs: []int{8, 16}, Policy: sim.Sharing, Held: held,
+			WhatIf: []predict.WhatIf{w}})
 		if (r.WhatIf[0].Unknown == "") != known {
 			t.Errorf("%d of 800 operations counted: found %+v", counted, r.WhatIf[0])
 		}
