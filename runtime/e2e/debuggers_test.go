@@ -88,7 +88,7 @@ func buildBy(t *testing.T, tool, program string, flags ...string) string {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), program)
 	cmd := exec.Command(tool, slices.Concat([]string{"build"}, flags, []string{"-o", exe, "./" + program})...)
-	cmd.Dir = filepath.Join("..", "..", "testdata", "programs")
+	cmd.Dir, cmd.Env = filepath.Join("..", "..", "testdata", "programs"), e2e.Compiling()
 	out, err := cmd.CombinedOutput()
 	if tool == "qinst" {
 		out = compiling.ReplaceAll(out, nil)

@@ -41,6 +41,7 @@ func Main(m *testing.M) int {
 	programs.dir = dir
 	bin := filepath.Join(dir, "bin") + string(filepath.Separator)
 	build := exec.Command("go", "build", "-buildvcs=false", "-o", bin, api.Module+"/cmd/qinst")
+	build.Env = Compiling()
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building qinst: %v\n%s", err, out)
 		return 1
@@ -51,6 +52,10 @@ func Main(m *testing.M) int {
 	}
 	return m.Run()
 }
+
+// Compiling is the environment of commands that only build: compilers that collect no garbage take
+// a quarter less time.
+func Compiling() []string { return append(os.Environ(), "GOGC=off", "GOMEMLIMIT=2GiB") }
 
 // Dir is a folder for programs that tests of the package share. It is removed at the end.
 func Dir() string { return programs.dir }
@@ -89,7 +94,9 @@ func Warm() error {
 			return err
 		}
 		defer unlock()
-		if out, err := exec.Command("go", "build", "-toolexec", "qinst", "testing").CombinedOutput(); err != nil {
+		cmd := exec.Command("go", "build", "-toolexec", "qinst", "testing")
+		cmd.Env = Compiling()
+		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("%w\n%s", err, out)
 		}
 		return nil
@@ -114,7 +121,7 @@ func Build(t *testing.T, module, program string, flags ...string) string {
 			return err
 		}
 		cmd := exec.Command("qinst", slices.Concat([]string{"build"}, flags, []string{"-o", exe, "./" + program})...)
-		cmd.Dir = filepath.Join("..", "..", "testdata", module)
+		cmd.Dir, cmd.Env = filepath.Join("..", "..", "testdata", module), Compiling()
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("%w\n%s", err, out)
 		}

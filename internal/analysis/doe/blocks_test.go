@@ -119,3 +119,15 @@ func TestAnyBlocks(t *testing.T) {
 		}
 	})
 }
+
+// TestManyBlocks: a table in which each of very many runs is a block is refused in time.
+func TestManyBlocks(t *testing.T) {
+	t.Parallel()
+	d := &doe.Data{Factors: []string{"A"}}
+	for i := range 1 << 17 {
+		d.Runs = append(d.Runs, doe.Observed{Run: doe.Run{Block: i + 1, Levels: []int8{int8(2*(i&1) - 1)}}})
+	}
+	if _, err := d.Fit(doe.Method{}, 0.05); err == nil || !strings.Contains(err.Error(), "too many runs and effects") {
+		t.Errorf("found %v, expected an error", err)
+	}
+}

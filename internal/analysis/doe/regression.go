@@ -10,7 +10,7 @@ import (
 type regression struct {
 	basis [][]float64
 	upper [][]float64 // the k-th column that was added, in terms of the first k+1 of the basis
-	left  int         // operations until it is too large
+	took  int         // multiplications
 }
 
 const (
@@ -18,13 +18,15 @@ const (
 	// others, but for rounding.
 	dependent     = 1e-7
 	mostEquations = 1 << 33 // multiplications
+	mostNumbers   = 1 << 22 // in all columns
 )
 
 var errEquations = errors.New("found too many runs and effects for blocks that go together with effects, expected blocks that have each factor as often at 1 as at -1, and as often for each product of them")
 
 // add adds a column, and reports whether the others do not make it up. It keeps the column.
 func (q *regression) add(x []float64) (ok bool, err error) {
-	if q.left += len(x) * (len(q.basis) + 1); q.left > mostEquations {
+	if q.took += len(x) * (len(q.basis) + 1); q.took > mostEquations ||
+		len(x)*(len(q.basis)+1) > mostNumbers {
 		return false, errEquations
 	}
 	whole := norm(x)

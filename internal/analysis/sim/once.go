@@ -79,8 +79,10 @@ func (s *simulation) result() *Run {
 	s.run.Ends = s.over || s.p.Last < 0
 	// Of other workers some do what others did; and where operations decide all waits nobody waits
 	// for goroutines that have more to do.
-	if s.o.Workers == nil && s.p.Repeats() {
-		s.run.Undone = s.undone()
+	if s.o.Workers == nil {
+		if ns := s.undone(); ns > 0 && s.p.Repeats() {
+			s.run.Undone = ns
+		}
 	}
 	return &s.run
 }

@@ -172,7 +172,7 @@ func differences(ctx context.Context, dir string, g group, names []string, plain
 			continue
 		}
 		different[pkg] = true
-		if test != "" && byChance(ctx, dir, g, name, q) {
+		if test != "" && byChance(ctx, dir, g, name, q, chances) {
 			fmt.Printf("  %s: by chance; without probes it also ends as it does with them\n", name)
 			continue
 		}
@@ -189,16 +189,16 @@ const absent = "absent"
 // fails in one of ten runs is found in 99 of 100 cases.
 const chances = 50
 
-// byChance reports whether a test also ends without probes as it did with them, in one of some
+// byChance reports whether a test also ends without probes as it did with them, in one of so many
 // runs.
-func byChance(ctx context.Context, dir string, g group, name string, q result) bool {
+func byChance(ctx context.Context, dir string, g group, name string, q result, runs int) bool {
 	pkg, test, _ := strings.Cut(name, " ")
 	var parts []string
 	for part := range strings.SplitSeq(test, "/") {
 		parts = append(parts, "^"+regexp.QuoteMeta(part)+"$")
 	}
 	g.packages, g.flags = []string{pkg}, append(slices.Clone(g.flags), "-run="+strings.Join(parts, "/"))
-	for range chances {
+	for range runs {
 		if plain, err := run(ctx, dir, g, os.Environ(), "go", "test"); err != nil || plain[name].action == q.action &&
 			len(otherLines(plain[name], q)) == 0 {
 			return err == nil

@@ -155,13 +155,13 @@ var kinds = map[string]func(){
 	"close-all": func() {
 		closeAll()
 		check := files(300)
-		work(500 * time.Millisecond)
+		work(300 * time.Millisecond)
 		check()
 	},
 	"close-range": func() {
 		_, _, _ = syscall.Syscall(sysCloseRange, 100, 1<<32-1, 0)
 		check := files(300)
-		work(500 * time.Millisecond)
+		work(300 * time.Millisecond)
 		check()
 	},
 	"take-all": func() {
@@ -184,7 +184,7 @@ var kinds = map[string]func(){
 				}
 			}
 		}()
-		work(500 * time.Millisecond)
+		work(300 * time.Millisecond)
 		stop <- true
 		check()
 	},
@@ -201,7 +201,7 @@ var kinds = map[string]func(){
 	"lock-memory": func() {
 		const current, future = 1, 2
 		must(syscall.Mlockall(current | future))
-		work(500 * time.Millisecond)
+		work(300 * time.Millisecond)
 		status("VmRSS")
 	},
 	"much-memory": func() {
