@@ -238,7 +238,7 @@ func (e *estimator) together() error {
 		case err != nil:
 			return err
 		case !ok:
-			e.f.Notes = append(e.f.Notes, e.f.Effects[k].Name+" is aliased with the blocks' differences and other effects, and is taken for nothing")
+			e.f.Notes = append(e.f.Notes, e.f.Effects[k].Name+" is aliased with the blocks' differences and other effects, and is assumed to be 0")
 		default:
 			found = append(found, e.f.Effects[k])
 		}
@@ -256,6 +256,6 @@ func (e *estimator) together() error {
 		shift[b] -= mean / runs
 	}
 	c.without(shift)
-	e.f.Notes = append(e.f.Notes, "in some blocks an effect has more runs at one level than at the other: blocks and effects are fitted together, and effects have errors of different sizes")
+	e.f.Notes = append(e.f.Notes, "in some blocks an effect has more runs at one level than at the other: blocks and effects are fitted together, and standard errors differ between effects")
 	return nil
 }

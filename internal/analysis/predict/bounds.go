@@ -15,8 +15,7 @@ import (
 // are no optimal ones, and Go's has chance.
 const slip = 0.02
 
-// bound takes out the times that break a bound, and makes up for those that nearly do. one is
-// the time on one processor, 0 if it is not known.
+// bound takes out the times that break a bound, and corrects those that nearly do.
 func (r *Result) bound() {
 	for i := range r.Runs {
 		of := &r.Runs[i]

@@ -71,9 +71,10 @@ func (r *runner) paired(o sim.Options, n int, drawn bool) (list []float64) {
 		}
 		k := pairKey{o.Procs, o.Policy, seed, drawn}
 		if _, ok := r.pairs[k]; !ok {
-			r.pairs[k] = r.simulate(plain).T
+			r.pairs[k] = r.simulate(plain)
 		}
-		list = append(list, r.pairs[k]-r.simulate(o).T)
+		r.doubt(r.pairs[k])
+		list = append(list, r.pairs[k].T-r.simulate(o).T)
 	}
 	return list
 }

@@ -25,10 +25,13 @@ type Ask struct {
 // Gains are the gains of changes that a report computes by itself: of the procedures that are worth
 // most. For very long runs there are none, because they take too long.
 func Gains(p *steps.Program, procs int, policy sim.Policy) []Change {
-	r := &Result{}
 	Settle(p, nil)
-	if p.Steps.Len() <= largeSteps {
-		r.change(newRunner(p), policy, procs, likely(p, policy, nil))
+	if p.Steps.Len() > largeSteps {
+		return nil
+	}
+	r, runs := &Result{}, newRunner(p)
+	if r.record(runs, policy).Sound() {
+		r.change(runs, policy, procs, likely(p, policy, nil))
 	}
 	return slices.DeleteFunc(r.WhatIf, func(c Change) bool { return c.Unknown != "" })
 }
@@ -42,15 +45,10 @@ func New(p *steps.Program, a Ask) *Result {
 		runs.watch = sim.NewWatch(p, a.Request)
 	}
 	r := &Result{Version: Version, Policy: a.Policy, WhatIf: []Change{}, Remarks: p.Said()}
-	r.Recorded.Procs, r.Recorded.T, r.Off = p.Procs, int64(p.End), p.OffCPU
-	base := runs.at(p.Procs, a.Policy)
-	if !base.Sound() {
-		r.Remarks.Warn("%s: nothing is predicted. QINST=kind:sync=trace records all operations", unsound(base))
+	if base := r.record(runs, a.Policy); !base.Sound() {
+		r.Remarks.Warn("%s; nothing is predicted. QINST=kind:sync=trace records all operations", unsound(base))
 		return r
 	}
-	r.Recorded.Replay = round(base.T)
-	r.Unexplained = r.Recorded.T - r.Recorded.Replay
-	runs.off = ownError(r)
 	one := runs.at(1, a.Policy)
 	// By the same policy: another one waits for other wake-ups, and could take longer on all than
 	// this one on two.
@@ -86,6 +84,20 @@ func New(p *steps.Program, a Ask) *Result {
 		r.change(runs, a.Policy, p.Procs, likely(p, a.Policy, runs.watch))
 	}
 	return r
+}
+
+// record computes the recorded run, and compares the two. If what it returns is none of the program
+// there is nothing to compare.
+func (r *Result) record(runs *runner, policy sim.Policy) *sim.Run {
+	p := runs.p
+	r.Recorded.Procs, r.Recorded.T, r.Off = p.Procs, int64(p.End), p.OffCPU
+	base := runs.at(p.Procs, policy)
+	if base.Sound() {
+		r.Recorded.Replay = round(base.T)
+		r.Unexplained = r.Recorded.T - r.Recorded.Replay
+		runs.off = ownError(r)
+	}
+	return base
 }
 
 // on is the run on a number of processors. one is that on one.

@@ -34,7 +34,8 @@ type Recorded struct {
 type Of struct {
 	Procs int   `json:"procs"`
 	T     int64 `json:"t_ns"`
-	// 9 runs of 10 take as long at least, as far as lengths differ within the recorded one
+	// 9 runs of 10 take as long at least, as far as lengths differ within the recorded one, which
+	// is itself computed with an error
 	Lo          int64   `json:"lo_ns"`
 	Hi          int64   `json:"hi_ns"`       // and at most
 	Speedup     float64 `json:"speedup"`     // over one processor

@@ -12,7 +12,7 @@ type runner struct {
 	p       *steps.Program
 	done    map[runKey]*sim.Run
 	drawn   *drawn
-	pairs   map[pairKey]float64 // T of runs without a change
+	pairs   map[pairKey]*sim.Run // runs without a change
 	watch   *sim.Watch
 	latency map[*sim.Run]*sim.Latency
 	held    []Held
@@ -30,16 +30,22 @@ func (r *runner) at(procs int, policy sim.Policy) *sim.Run {
 	if r.done[k] == nil {
 		r.done[k] = r.simulate(sim.Options{Procs: procs, Policy: policy})
 	}
+	r.doubt(r.done[k])
 	return r.done[k]
+}
+
+// doubt notes a run that is none of the program.
+func (r *runner) doubt(run *sim.Run) {
+	if !run.Sound() && r.doubted == nil {
+		r.doubted = run
+	}
 }
 
 // simulate runs the program, and sees how long requests take.
 func (r *runner) simulate(o sim.Options) *sim.Run {
 	o.Watch = r.watch.Again()
 	run := sim.Simulate(r.p, o)
-	if !run.Sound() && r.doubted == nil {
-		r.doubted = run
-	}
+	r.doubt(run)
 	if o.Watch != nil {
 		r.latency[run] = o.Watch.Latency(run.T)
 	}
@@ -47,7 +53,7 @@ func (r *runner) simulate(o sim.Options) *sim.Run {
 }
 
 func newRunner(p *steps.Program) *runner {
-	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: newDrawn(p), pairs: map[pairKey]float64{},
+	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: newDrawn(p), pairs: map[pairKey]*sim.Run{},
 		latency: map[*sim.Run]*sim.Latency{}}
 }
 

@@ -122,7 +122,7 @@ func (l *ledger) called(all []Usage) []int64 {
 	return out
 }
 
-// beyond reports whether a goroutine begins on a path behind a procedure's first entry.
+// beyond reports whether a goroutine begins on a path after a procedure's first entry.
 func (l *ledger) beyond(k topIn) bool {
 	for set := k.set; set != 0; set = l.r.Sets.Parent(set) {
 		switch p := l.r.Sets.Last(set).Point(); {

@@ -77,8 +77,8 @@ func (s *simulation) result() *Run {
 		s.run.last = s.node
 	}
 	s.run.Ends = s.over || s.p.Last < 0
-	// Of other workers some do what others did; and where operations decide all waits nobody waits
-	// for goroutines that have more to do.
+	// With another number of workers, one does what another did. Where operations decide all waits,
+	// a run may end while goroutines go on that nobody waits for.
 	if s.o.Workers == nil {
 		if ns := s.undone(); ns > 0 && s.p.Repeats() {
 			s.run.Undone = ns
