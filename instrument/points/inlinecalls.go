@@ -37,7 +37,9 @@ func (f *finder) inlineCalls(fn *Func) {
 	if len(calls) == 0 {
 		return
 	}
-	f.add(fn, fn.Node.Pos(), spec.PointFunc, f.called(fn.Name)).Flags = spec.FlagDerived
+	if !fn.Bare { // else it is there already, for the function's operations
+		f.addInlined(fn)
+	}
 	p := &placer{finder: f, fn: fn}
 	for _, c := range calls {
 		name, dynamic := p.callee(c)
@@ -50,6 +52,11 @@ func (f *finder) inlineCalls(fn *Func) {
 			pt.Flags |= spec.FlagDynamic
 		}
 	}
+}
+
+// addInlined appends the point of a function without a probe of its own.
+func (f *finder) addInlined(fn *Func) {
+	f.add(fn, fn.Node.Pos(), spec.PointFunc, f.called(fn.Name)).Flags = spec.FlagDerived
 }
 
 // onceCalls returns the positions of the calls that every path through a function

@@ -87,5 +87,11 @@ func (l Limits) withoutSyncs() Limits {
 	return l
 }
 
+// onlySyncs leaves all but these out.
+func (l Limits) onlySyncs() Limits {
+	l.Kinds = Syncs
+	return l
+}
+
 // has reports whether points of a kind are selected.
 func (l Limits) has(k Kinds) bool { return l.Kinds == 0 || l.Kinds&k != 0 }

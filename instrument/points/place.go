@@ -65,7 +65,8 @@ type placer struct {
 	insertions []*Insertion
 	counters   int
 	taken      map[*ast.UnaryExpr]bool // receives that are already points or skips
-	alone      ast.Expr                // a call that is a statement, so that nothing can be put around it
+	alone      ast.Expr                // the call of a go or defer statement: nothing can be put around it
+	dropped    ast.Expr                // a call that is a statement: only another call can be put around it
 }
 
 // mostCounters is how many calls of one procedure are counted. The compiler's time grows with the
@@ -225,7 +226,7 @@ func (p *placer) optional(s ast.Stmt, head spot) {
 func (p *placer) simple(s ast.Stmt, head spot) {
 	switch s := s.(type) {
 	case *ast.ExprStmt:
-		p.alone = ast.Unparen(s.X)
+		p.dropped = ast.Unparen(s.X)
 		p.expr(s.X, head)
 		p.syncStmt(s, s.X, p.inList(s, head))
 	case *ast.SendStmt:

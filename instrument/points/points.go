@@ -104,6 +104,9 @@ type Probes struct {
 	Syncs      []*Sync      // its operations on synchronization objects
 }
 
+// Changed reports whether fn's text has probes.
+func (fn *Func) Changed() bool { return fn.Skip == 0 || len(fn.Probes.Syncs) > 0 }
+
 // number is how many probes there are.
 func (p *Probes) number() int {
 	n := 2*len(p.Loops) + len(p.Syncs) + len(p.Posts)
@@ -194,6 +197,10 @@ func Find(p *Package) *Set {
 		f.ordinals = map[string]int{}
 		if fn.Skip = f.skipFunc(fn); fn.Skip != 0 {
 			f.skip(fn, fn.Node.Pos(), spec.PointProc, fn.Name, fn.Skip)
+			if fn.Skip == Inlinable && f.operative(fn) {
+				f.probeOperations(fn)
+				continue
+			}
 			f.sites(fn)
 			if fn.Skip == Inlinable {
 				f.inlineCalls(fn)

@@ -108,14 +108,14 @@ func (f *finder) unseen(fn *Func, pos token.Pos, op syncOp, y *Sync) {
 	f.site(fn, pos, op.op, f.syncName(y), spec.FlagUnseen|f.weak(f.weakName(y)))
 }
 
-// seen reports whether fn is a wrapper all calls of which have a probe. Other packages' have none.
+// seen reports whether fn is a wrapper, all calls of which have a probe.
 func (f *finder) seen(fn *Func) bool {
 	d, ok := fn.Node.(*ast.FuncDecl)
 	if !ok {
 		return false
 	}
 	obj, ok := f.Info.Defs[d.Name].(*types.Func)
-	return ok && f.wrappers[obj] != nil && (!obj.Exported() || f.Types.Name() == "main")
+	return ok && f.wrappers[obj] != nil
 }
 
 func (f *finder) site(fn *Func, pos token.Pos, op, name string, flags uint32) {

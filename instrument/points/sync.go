@@ -157,23 +157,63 @@ func (f *finder) syncCall(c *ast.CallExpr) (*Sync, syncOp) {
 		return nil, op
 	}
 	y.Call, y.Operand = c, sel.X
-	if op.queue == amount && y.Within == "" && !f.measure(y) { // a wrapper's is known
-		return nil, syncOp{}
+	if op.queue == amount && y.Within == "" { // a wrapper's is known
+		f.measure(y)
 	}
 	return y, op
 }
 
-// measure finds the amount that an operation on a semaphore is about, and reports whether it can be
-// told without computing it again.
-func (f *finder) measure(y *Sync) bool {
+// measure finds the amount that an operation on a semaphore is about.
+func (f *finder) measure(y *Sync) {
 	e := y.Call.Args[len(y.Call.Args)-1]
 	if v := f.Info.Types[e].Value; v != nil {
 		n, exact := constant.Int64Val(v)
 		y.Queue = amount + int(max(0, min(n, mostAmount)))
-		return exact
+		if !exact {
+			y.Queue = amount + mostAmount
+		}
+		return
 	}
 	y.Amount = e
-	return isPlain(e)
+}
+
+// measured reports whether the amount of an operation can be computed again: nothing may come of
+// that, and no panic.
+func (f *finder) measured(y *Sync) bool { return y.Amount == nil || f.isPure(y.Amount) }
+
+// isPure reports whether e is made of variables, fields and constants by conversions of numbers,
+// and by arithmetic that cannot fail.
+func (f *finder) isPure(e ast.Expr) bool {
+	if f.Info.Types[e].Value != nil || isPlain(e) {
+		return true
+	}
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return f.isPure(e.X)
+	case *ast.UnaryExpr:
+		return (e.Op == token.SUB || e.Op == token.ADD || e.Op == token.XOR) && f.isPure(e.X)
+	case *ast.BinaryExpr:
+		switch e.Op {
+		case token.ADD, token.SUB, token.MUL, token.AND, token.OR, token.XOR, token.AND_NOT:
+			return f.isPure(e.X) && f.isPure(e.Y)
+		}
+	case *ast.CallExpr:
+		if len(e.Args) != 1 || !f.isPure(e.Args[0]) {
+			return false
+		}
+		return f.isNumber(e) || isBuiltin(f.Info, e.Fun, "len") || isBuiltin(f.Info, e.Fun, "cap")
+	}
+	return false
+}
+
+// isNumber reports whether a call is a conversion to a type of numbers.
+func (f *finder) isNumber(c *ast.CallExpr) bool {
+	to := f.Info.Types[c.Fun]
+	if !to.IsType() {
+		return false
+	}
+	basic, ok := to.Type.Underlying().(*types.Basic)
+	return ok && basic.Info()&types.IsNumeric != 0
 }
 
 // operates reports whether there is an operation on a synchronization object in fn itself.
@@ -318,6 +358,9 @@ func (p *placer) syncStmt(s ast.Stmt, e ast.Expr, inList bool) {
 	case !inList:
 		p.skipSync(y, op, c.Pos(), InHeader)
 		return
+	case !p.measured(y):
+		p.skipSync(y, op, c.Pos(), InExpression)
+		return
 	case deferred:
 		if y.Form = p.deferredForm(y, op); y.Form != SyncInstead && p.fn.Exit.fewDefers {
 			p.skipSync(y, op, c.Pos(), DeferLimit)
@@ -387,7 +430,7 @@ func (p *placer) tryLock(c *ast.CallExpr) {
 	if y == nil || !op.tries() {
 		return
 	}
-	if !isPlain(y.Operand) || c == p.alone {
+	if !isPlain(y.Operand) || !p.measured(y) || c == p.alone || c == p.dropped && op.form == SyncTry {
 		p.skipSync(y, op, c.Pos(), InExpression)
 		return
 	}

@@ -10,7 +10,8 @@ import (
 //
 //	func (s *Server) lock() { s.mu.Lock() }
 //
-// It has no probe. Instead, each call of it is treated as the operation.
+// It has no probe. Instead, each call of it is treated as the operation. All calls must be in its
+// package, because nothing is known of it elsewhere.
 type wrapper struct {
 	Sync
 	op syncOp
@@ -26,7 +27,7 @@ func (f *finder) findWrappers() {
 		}
 		recv := f.Info.Defs[d.Recv.List[0].Names[0]]
 		obj, ok := f.Info.Defs[d.Name].(*types.Func)
-		if !ok || recv == nil {
+		if !ok || recv == nil || obj.Exported() && f.Types.Name() != "main" {
 			continue
 		}
 		if _, pointer := recv.Type().Underlying().(*types.Pointer); !pointer {

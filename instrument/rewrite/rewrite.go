@@ -58,7 +58,7 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 	w := &writer{Names: names, Buffer: edit.New(text), file: file, set: set, text: text, words: words(set)}
 	var funcs []*points.Func
 	for _, fn := range set.Funcs {
-		if fn.Skip == 0 && file.Base() <= int(fn.Node.Pos()) && int(fn.Node.Pos()) <= file.Base()+file.Size() {
+		if fn.Changed() && file.Base() <= int(fn.Node.Pos()) && int(fn.Node.Pos()) <= file.Base()+file.Size() {
 			funcs = append(funcs, fn)
 		}
 	}

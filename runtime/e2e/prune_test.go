@@ -4,9 +4,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"qinst.dev/internal/trace"
 	"qinst.dev/runtime/e2e"
 	"qinst.dev/sddf/spec"
 )
@@ -34,19 +36,23 @@ func TestPrune(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, pruned)
 	}
-	// What was hot in the first run is called seldom in these, so that nothing else holds it.
+	// What was hot in the first run is called seldom in these, so that nothing else holds it before
+	// its first hit.
 	found := 0
 	for name, exe := range map[string]string{"as ever": e2e.Build(t, "programs", "bursts"), "pruned": pruned} {
 		tr, _ := e2e.Traced(t, exec.Command(exe), "QINST=budget=5%")
-		for i := range tr.Points {
-			if p := &tr.Points[i]; p.Kind == spec.PointProc && p.Name == "main.pick" {
-				if found++; (p.Plain > 0) != (name == "pruned") {
-					t.Errorf("%s: %d of %d activations are plain", name, p.Plain, p.Hits)
-				}
-			}
+		pick := slices.IndexFunc(tr.Points, func(p trace.Point) bool { return p.Kind == spec.PointProc && p.Name == "main.pick" })
+		if pick < 0 {
+			continue
+		}
+		found++
+		held := slices.IndexFunc(tr.Levels, func(l trace.LevelChange) bool { return int(l.Point) == pick })
+		fromStart := held >= 0 && tr.Levels[held].New == trace.LevelCount && tr.Levels[held].Rate == 0
+		if p := &tr.Points[pick]; fromStart != (name == "pruned") || name == "pruned" && p.Plain == 0 {
+			t.Errorf("%s: held from the start: %v, and %d of %d activations are plain", name, fromStart, p.Plain,
+				p.Hits)
 		}
 	}
-
 	if found != 2 {
 		t.Errorf("found main.pick in %d traces, expected 2", found)
 	}

@@ -74,11 +74,12 @@ func find(n int) *server { return nil } // want proc
 
 func (s *server) lock() { s.mu.Lock() } // want site lock "p.(*server).mu", func derived "p.(*server).lock", call derived, skip proc "inlinable"
 
-func (s *server) Take() { s.mu.Lock() } // want site lock unseen "p.(*server).mu", func derived "p.(*server).Take", call derived, skip proc "inlinable"
+// A method that others may call, and what is no method of what has the lock, are no longer inlined.
+func (s *server) Take() { s.mu.Lock() } // want sync lock "p.(*server).mu", func derived "p.(*server).Take", call derived, skip proc "inlinable"
 
-func grab() { mu.Lock() } // want site lock unseen "p.mu", func derived "p.grab", call derived, skip proc "inlinable"
+func grab() { mu.Lock() } // want sync lock "p.mu", func derived "p.grab", call derived, skip proc "inlinable"
 
-func drop() { mu.Unlock() } // want site unlock unseen "p.mu", func derived "p.drop", call derived, skip proc "inlinable"
+func drop() { mu.Unlock() } // want sync unlock "p.mu", func derived "p.drop", call derived, skip proc "inlinable"
 
 //go:noinline
 func wrapperValue(s *server) { // want proc
@@ -257,5 +258,18 @@ func channels(s *server, n int) int { // want proc
 	return n + v
 }
 
-// What is inlined has no probes; where it may wait is told all the same.
-func inlined(s *server) bool { return <-s.done } // want site receive "p.(*server).done", skip proc "inlinable"
+func inlined(s *server) bool { return <-s.done } // want sync receive "p.(*server).done", func derived "p.inlined", skip proc "inlinable"
+
+func submits(c chan *server) { c <- &server{} } // want sync send weak "p.submits.c", func derived "p.submits", skip proc "inlinable"
+
+// What is made here may be on the stack of a caller that it is inlined into, and a literal there has
+// a name of that caller's: these have no probes. Where they may wait is told all the same.
+func makes(s *server) *server { // want skip proc "inlinable"
+	<-s.done // want site receive "p.(*server).done"
+	return &server{}
+}
+
+func defines(s *server) func() { // want skip proc "inlinable"
+	<-s.done                   // want site receive "p.(*server).done"
+	return func() { use(nil) } // want skip proc "inlinable", func derived, call derived
+}

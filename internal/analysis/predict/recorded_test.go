@@ -124,8 +124,8 @@ func TestTruths(t *testing.T) {
 	}
 }
 
-// TestSettle: where operations are missing that mattered, the order of the run decides, and the
-// page says so.
+// TestSettle: of an object with missing operations that mattered the order of the run decides, and
+// the page says so; of others their operations do.
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	b := tracetest.New(2)
@@ -133,6 +133,9 @@ func TestSettle(t *testing.T) {
 	b.Start(g, 0)
 	h := b.Go(g, "main.worker")
 	send, receive := b.Object("main.ch", spec.OpSend), b.Object("main.ch", spec.OpReceive)
+	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+	b.Sync(g, lock, 0x2000, 0)
+	b.Sync(g, unlock, 0x2000, 0)
 	b.Channel(g, 0x1000, 2)
 	b.Sync(g, send, 0x1000, 0) // of a value whose receive was not seen
 	b.Wait(g, "chan receive", 0x1000, 0)
@@ -151,7 +154,12 @@ func TestSettle(t *testing.T) {
 	if r.Recorded.Replay != 11*ms {
 		t.Errorf("computed it takes %d ns, expected %d", r.Recorded.Replay, 11*ms)
 	}
-	if !slices.ContainsFunc(r.Remarks.All(), func(n string) bool { return strings.Contains(n, "must be missing") }) {
+	if !slices.ContainsFunc(r.Remarks.All(), func(n string) bool { return strings.Contains(n, "on main.ch must be missing") }) {
 		t.Errorf("notes are %q", r.Remarks.All())
+	}
+	for _, o := range p.Objects[1:] {
+		if name := p.R.T.Points[o.Name].Name; o.Free != (name == "main.mu") {
+			t.Errorf("operations on %s decide: %v", name, o.Free)
+		}
 	}
 }

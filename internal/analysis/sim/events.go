@@ -57,7 +57,7 @@ func (s *simulation) force() bool {
 		s.blocked = s.blocked[1:]
 		if x := &s.gs[g]; x.waits {
 			if s.run.Forced++; s.run.Forced == 1 {
-				s.run.stood = standstill{s.freeOf(append(s.blocked, g)), s.t.at}
+				s.run.stood = standstill{s.stand(append(s.blocked, g)), s.t.at}
 			}
 			s.forget(g)
 			s.wake(g)

@@ -18,13 +18,14 @@ func newSimulation(p *steps.Program, o Options) *simulation {
 	s := &simulation{p: p, o: o, gs: make([]goroutine, len(p.Gs)), objects: make([]object, len(p.Objects)),
 		tokens: make([]tokenState, p.Tokens)}
 	s.goOn = s.steps
+	s.run.Waited = make([]float64, len(p.Objects))
 	s.procs = float64(o.Procs)
 	if o.Procs == 0 {
 		s.procs = float64(max(len(p.Gs), 1))
 	}
 	s.idle = make([]float64, int(s.procs))
 	for i := range p.Objects {
-		s.objects[i] = newObject(steps.ObjectID(i), p.Objects[i].Cap, &o)
+		s.objects[i] = newObject(steps.ObjectID(i), &p.Objects[i], &o)
 	}
 	if o.Policy == Go {
 		s.sched = newScheduler(s)
@@ -36,11 +37,14 @@ func newSimulation(p *steps.Program, o Options) *simulation {
 	return s
 }
 
-// newObject is the object of a number, which had a capacity in the recorded run.
-func newObject(id steps.ObjectID, capacity int, o *Options) object {
-	x := object{cap: capacity}
+// newObject is an object at the beginning of a run.
+func newObject(id steps.ObjectID, of *steps.Object, o *Options) object {
+	x := object{cap: of.Cap, sent: of.Held}
 	if o.Order {
 		x.order = &order{writer: -1, closed: -1}
+		for range of.Held {
+			x.order.sends = append(x.order.sends, -1) // nobody's
+		}
 	}
 	if o.Capped[id] {
 		x.cap = o.Cap

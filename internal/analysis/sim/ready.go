@@ -19,6 +19,9 @@ func (s *simulation) begin(g steps.G) {
 func (s *simulation) wake(g steps.G) {
 	x := &s.gs[g]
 	x.waits = false
+	if step := s.p.Step(x.step); step.Kind == steps.Take {
+		s.run.Waited[step.Obj] += s.t.at - x.blocked.at
+	}
 	if x.spins { // no goroutine stops it
 		x.spins = false
 		return

@@ -19,20 +19,31 @@ type Run struct {
 	// run. What waited for them there is not among the operations.
 	Undone float64
 
+	Waited []float64 // ns, of all goroutines together, by object
+
 	stood standstill
 
-	procs float64
-	list  bool
+	speed
 	nodes steps.List[node]
 	last  nodeID
 	edges []edge               // of Options.Order
 	by    map[steps.G][]nodeID // nodes by goroutine; see Pieces
 }
 
+// Stood are the objects that goroutines waited for when the first one was forced to go on, that of
+// the wait that ended first in the recorded run first.
+func (r *Run) Stood() []steps.ObjectID { return r.stood.objects }
+
 // standstill is when the first goroutine was forced to go on.
 type standstill struct {
-	objects []steps.ObjectID // whose operations goroutines waited for then
+	objects []steps.ObjectID // see Stood
 	at      float64
+}
+
+// speed is what determines how fast goroutines run.
+type speed struct {
+	procs float64
+	list  bool // under list scheduling
 }
 
 // nodeID is an index of the nodes of a run; below 0 it is none.

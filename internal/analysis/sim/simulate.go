@@ -9,11 +9,11 @@ import (
 // Operations leave the order open, and tokens repeat it. Together they may be contradictory: a
 // goroutine that has taken a place in a channel waits, by a token, for one that waits for a place;
 // and one that sends only if there is room (a select with a default) does not wait for any. A run
-// that comes to a standstill is made once more, with the order of the recorded run for the objects
-// that goroutines waited for then.
+// that comes to a standstill is made once more, with the order of the recorded run for the object
+// at which it stood, then for twice as many.
 
 // mostStandstills is how often that is tried. The last time it holds for all objects.
-const mostStandstills = 4
+const mostStandstills = 5
 
 // Simulate runs a program.
 func Simulate(p *steps.Program, o Options) *Run {
@@ -22,7 +22,8 @@ func Simulate(p *steps.Program, o Options) *Run {
 		return run
 	}
 	for n := 1; run.Forced > 0 && n <= mostStandstills; n++ {
-		next, changed := p.Ordered(run.stood.objects, n == mostStandstills)
+		stood := run.Stood()
+		next, changed := p.Ordered(stood[:min(len(stood), 1<<(n-1))], n == mostStandstills)
 		if !changed {
 			if next, changed = p.Ordered(nil, true); !changed {
 				break

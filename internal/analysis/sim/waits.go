@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"slices"
 
 	"qinst.dev/internal/analysis/steps"
@@ -39,11 +40,21 @@ func (s *simulation) delay(g steps.G, ns float64) {
 	s.delays.push(entry{instant{s.t.at + ns, s.t.d}, ns, actor(g)})
 }
 
-// freeOf are the objects that goroutines wait for operations on.
-func (s *simulation) freeOf(gs []steps.G) (list []steps.ObjectID) {
+// stand are the objects that goroutines wait for operations on when none of them goes on. The first
+// is that of the wait that ended first in the recorded run: all that was done before its end has
+// been done now, so that its operations cannot be all.
+func (s *simulation) stand(gs []steps.G) (list []steps.ObjectID) {
+	var waits []*steps.Step
 	for _, g := range gs {
-		step := s.p.Step(s.gs[g].step)
-		if s.gs[g].waits && s.free(step) && step.Op != steps.Join && !slices.Contains(list, step.Obj) {
+		if step := s.p.Step(s.gs[g].step); s.gs[g].waits && s.free(step) {
+			waits = append(waits, step)
+		}
+	}
+	slices.SortStableFunc(waits, func(a, b *steps.Step) int { return cmp.Compare(a.At, b.At) })
+	seen := map[steps.ObjectID]bool{}
+	for _, step := range waits {
+		if !seen[step.Obj] {
+			seen[step.Obj] = true
 			list = append(list, step.Obj)
 		}
 	}

@@ -63,6 +63,7 @@ type Object struct {
 	// before
 	Ticks bool
 	Cap   int // of a channel or semaphore, -1: unlimited as far as is known
+	Held  int // what a channel held before its first operation in the trace
 
 	ops  [NumOps]int64
 	seen seen
@@ -80,6 +81,41 @@ type seen struct {
 	joins   []StepID // that no later Done followed
 	queue   int      // longest
 	full    bool     // a sender waited
+	lengths int      // of a channel's queue: how many were looked at
+	least   int      // and what the channel held before, at least, by these
+}
+
+// firstLengths is how many of a channel's operations tell what it held before. Each reads the
+// length a moment after the operation itself, when others may have sent or received.
+const firstLengths = 16
+
+// length notes the length of a channel's queue after one more operation.
+func (o *Object) length(n int, op Op) {
+	if o.seen.lengths == firstLengths {
+		return
+	}
+	before := n - int(o.ops[Send]-o.ops[Receive])
+	if op == Send {
+		before--
+	} else {
+		before++
+	}
+	if o.seen.lengths++; o.seen.lengths == 1 || before < o.seen.least {
+		o.seen.least = before
+	}
+}
+
+// held is what a channel held before its first operation. Of few operations the order may be
+// another one than that of their events: then only what was received and never sent was there.
+func (o *Object) held() int {
+	if o.seen.lengths < firstLengths/4 && o.ops[Receive] <= o.ops[Send] {
+		return 0
+	}
+	n := max(0, o.seen.least)
+	if o.Cap >= 0 {
+		n = min(n, o.Cap)
+	}
+	return n
 }
 
 // Names are the operations with its names: none if no operation was seen.
@@ -101,6 +137,11 @@ func (o *Object) operated() bool {
 	return slices.ContainsFunc(o.ops[:], func(n int64) bool { return n > 0 })
 }
 
+// onlyClosed reports whether it is a channel of which nothing but its close was seen.
+func (o *Object) onlyClosed() bool {
+	return o.ops[Close] > 0 && o.ops[Send]+o.ops[Receive] == 0 && !o.seen.cap
+}
+
 // agrees reports whether operations are of one kind of object, and consistent in number.
 func (o *Object) agrees() bool {
 	n := &o.ops
@@ -114,7 +155,7 @@ func (o *Object) agrees() bool {
 	case locks > 0:
 		return channels+groups == 0 && n[Unlock] <= n[Lock] && n[RUnlock] <= n[RLock]
 	case channels > 0:
-		return groups == 0 && (n[Receive] <= n[Send] || n[Close] > 0)
+		return groups == 0 && (n[Receive] <= n[Send]+int64(o.Held) || n[Close] > 0)
 	}
 	return groups > 0
 }

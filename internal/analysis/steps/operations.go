@@ -100,6 +100,12 @@ func (x *operations) sync(g *replay.G, ob *replay.Object, op trace.Operation, no
 	} else {
 		o.seen.queue = max(o.seen.queue, op.Queue)
 	}
+	switch {
+	case kind == Send && o.ops[Close] > 0:
+		o.seen.unfit = true // another channel was at its address
+	case kind == Send || kind == Receive && o.ops[Close] == 0:
+		o.length(op.Queue, kind)
+	}
 	if kind != NoOp {
 		x.operate(g, id, kind, op.Point, now)
 	}

@@ -47,17 +47,6 @@ func (p *Program) missed() (n, of int64, name trace.PointID) {
 	return n, of, name
 }
 
-// Strict gives up the locks with a few missing operations, and reports whether there are any: in a
-// computed run that comes to a standstill some of these mattered.
-func (p *Program) Strict() (any bool) {
-	for i := range p.Objects {
-		if o := &p.Objects[i]; o.Free && o.seen.missed > 0 {
-			o.Free, any = false, true
-		}
-	}
-	return any
-}
-
 // Fix lets the order of the run decide for all objects, and returns those for which it did not
 // before.
 func (p *Program) Fix() (free []ObjectID) {
@@ -68,6 +57,22 @@ func (p *Program) Fix() (free []ObjectID) {
 		}
 	}
 	return free
+}
+
+// WaitedFor is how long goroutines waited for each object in the recorded run, in ns, all together.
+func (p *Program) WaitedFor() []int64 {
+	list := make([]int64, len(p.Objects))
+	for g := range p.Gs {
+		at := p.Gs[g].Created
+		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+			s := p.Step(id)
+			if s.Kind == Take {
+				list[s.Obj] += int64(s.At-at) - s.Work
+			}
+			at = s.At
+		}
+	}
+	return list
 }
 
 // Ordered returns the same program, in which the order of the run decides for some objects more, or

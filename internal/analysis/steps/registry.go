@@ -45,11 +45,12 @@ func (x *objects) add(a trace.Address) ObjectID {
 	return id
 }
 
-// made notes the capacity of a channel that was made: a new one, unless a goroutine waits for it
-// already.
+// made notes the capacity of a channel, which the trace tells at the first operation that sends or
+// receives: of a new one, unless a goroutine waits for it already, or it has only been closed.
 func (x *objects) made(a trace.Address, capacity int) {
 	id, ok := x.by[a]
-	if o := &x.p.Objects[id]; !ok || o.Name != trace.NoPoint || o.seen.unfit || o.seen.silent {
+	o := &x.p.Objects[id]
+	if !ok || !o.onlyClosed() && (o.Name != trace.NoPoint || o.seen.unfit || o.seen.silent) {
 		id = x.add(a)
 	}
 	x.holds(id, capacity)
@@ -80,6 +81,7 @@ func (x *objects) finish() {
 	for i := range x.p.Objects {
 		o := &x.p.Objects[i]
 		x.name(o)
+		o.Held = o.held()
 		o.Free = i > 0 && o.complete()
 		o.Ticks = o.Name != trace.NoPoint && strings.HasPrefix(x.r.T.Points[o.Name].Name, "time.(*Ticker).C") &&
 			o.ops[Send] == 0

@@ -56,6 +56,52 @@ func TestChannels(t *testing.T) {
 	}
 }
 
+// A channel that is closed before anything else of it is seen is one channel.
+func TestClosedFirst(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	done, receive := b.Object("main.done", spec.OpClose), b.Object("main.done", spec.OpReceive)
+	h := b.Go(g, "main.worker")
+	b.Start(h, 1)
+	b.Wait(g, "chan receive", 0x1000, 0)
+	b.At(ms).Sync(h, done, 0x1000, 0)
+	b.Unpark(h, g)
+	b.End(h)
+	b.Start(g, 0)
+	b.Channel(g, 0x1000, 0)
+	b.Sync(g, receive, 0x1000, 0)
+	b.At(2 * ms)
+	if list := named(build(t, b), "main.done"); len(list) != 1 || !list[0].Free || list[0].Cap != 0 {
+		t.Errorf("found %+v, expected one channel without room of which all is known", list)
+	}
+}
+
+// What a channel holds when the trace begins shows in the lengths of its queue.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ held, sent int }{{0, 8}, {3, 0}, {3, 8}, {5, 5}} {
+		b := tracetest.New(1)
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		send, receive := b.Object("main.ch", spec.OpSend), b.Object("main.ch", spec.OpReceive)
+		n := c.held
+		for range c.sent {
+			n++
+			b.Sync(g, send, 0x1000, n)
+		}
+		for range max(c.held, c.sent) { // all that it holds, or as many as are sent
+			n--
+			b.Sync(g, receive, 0x1000, n)
+		}
+		b.At(10)
+		if list := named(build(t, b), "main.ch"); len(list) != 1 || !list[0].Free || list[0].Held != c.held {
+			t.Errorf("%+v: found %+v, expected one channel of which all is known", c, list)
+		}
+	}
+}
+
 // Operations that were counted and not traced leave an object to the order of the run, and a note
 // says so.
 func TestCounted(t *testing.T) {

@@ -137,8 +137,8 @@ func (l *handedOn) use() time.Duration {
 	return <-took
 }
 
-// No probe sees the operations on this lock: they are in functions that are inlined, and that are no
-// methods of what has the lock.
+// The operations on this lock are in functions that would be inlined, and that are no methods of
+// what has the lock.
 var hidden sync.Mutex
 
 func grab() { hidden.Lock() }
