@@ -111,7 +111,13 @@ func (r *runner) on(n int, a *Ask, one *sim.Run) Of {
 	if one.Sound() {
 		most = min(most, one.T)
 	}
-	of := Of{Procs: n, T: round(run.T), Lo: max(0, round(run.T-about)), Hi: round(max(run.T, most) + about),
+	least, longest := 1., 1.
+	if len(r.kept) > 0 {
+		least, longest, _ = r.otherwise(sim.Options{Procs: n, Policy: a.Policy},
+			sim.Options{Procs: r.p.Procs, Policy: a.Policy})
+	}
+	of := Of{Procs: n, T: round(run.T), Lo: max(0, round(least*run.T-about)),
+		Hi:        round(max(longest*run.T, most) + about),
 		Reordered: run.Reordered > 0, Request: r.latency[run], Policies: r.policies(n)}
 	if run.T > 0 {
 		of.Utilization = thousandths(run.Busy / run.T / float64(n))
@@ -175,10 +181,16 @@ func (r *Result) change(runs *runner, policy sim.Policy, procs int, changes []Wh
 			r.WhatIf = append(r.WhatIf, c)
 			continue
 		}
+		less, more, why := runs.apart(o, was, gain)
+		if why != "" {
+			c.Unknown = why
+			r.WhatIf = append(r.WhatIf, c)
+			continue
+		}
 		c.T, c.Gain = round(was-gain), round(gain)
 		if was > 0 {
-			c.GainPct, c.LoPct, c.HiPct = thousandths(gain/was*100), thousandths((gain-off)/was*100),
-				thousandths(min((gain+off+network)/was, 1)*100)
+			c.GainPct, c.LoPct, c.HiPct = thousandths(gain/was*100), thousandths((gain+less-off)/was*100),
+				thousandths(min((gain+more+off+network)/was, 1)*100)
 		}
 		if runs.watch != nil {
 			c.Request = runs.latency[runs.simulate(o)]

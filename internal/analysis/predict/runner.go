@@ -16,8 +16,9 @@ type runner struct {
 	watch   *sim.Watch
 	latency map[*sim.Run]*sim.Latency
 	held    []Held
-	off     float64  // see ownError
-	doubted *sim.Run // a run that is none of the program; nil: there was none since it was reset
+	kept    []sim.Kept // other assumptions than that waits are as recorded
+	off     float64    // see ownError
+	doubted *sim.Run   // a run that is none of the program; nil: there was none since it was reset
 }
 
 type runKey struct {
@@ -54,7 +55,7 @@ func (r *runner) simulate(o sim.Options) *sim.Run {
 
 func newRunner(p *steps.Program) *runner {
 	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: newDrawn(p), pairs: map[pairKey]*sim.Run{},
-		latency: map[*sim.Run]*sim.Latency{}}
+		latency: map[*sim.Run]*sim.Latency{}, kept: kept(p)}
 }
 
 // pairKey is a run without a change.

@@ -131,7 +131,7 @@ func free(p *steps.Program, list []steps.ObjectID) {
 func namesOf(p *steps.Program, list []steps.ObjectID) string {
 	var names []string
 	for _, id := range list {
-		name := "an object without a name"
+		name := "a lock of a package without probes"
 		if at := p.Objects[id].Name; at != trace.NoPoint {
 			name = p.R.T.Points[at].Name
 		}

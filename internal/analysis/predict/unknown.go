@@ -12,15 +12,19 @@ import (
 // unknown is the reason why the gain of a change cannot be computed; empty: it can.
 func (w *WhatIf) unknown(runs *runner, o sim.Options) string {
 	p := runs.p
-	free := false
+	free, changed := false, steps.ObjectID(0)
 	for _, list := range []map[steps.ObjectID]bool{o.Capped, o.Split} {
 		for id := range list {
-			free = free || p.Objects[id].Free
+			if p.Objects[id].Free {
+				free = true
+			} else if changed == 0 || id < changed {
+				changed = id
+			}
 		}
 	}
 	switch {
 	case len(o.Capped)+len(o.Split) > 0 && !free:
-		return "not all operations on it were seen, so that who waits for it is decided as it was in the run"
+		return lacking(p, changed)
 	case w.kind.prefix == holdPrefix && o.Delayed == nil:
 		return "what goroutines do while they have it is not known"
 	}

@@ -70,3 +70,34 @@ func (s *simulation) leaves(id steps.StepID, step *steps.Step) steps.Token {
 	b.left[i]++
 	return s.p.Step(next.take).Token()
 }
+
+func newTurns(p *steps.Program, t *Turns) *turns {
+	if t == nil {
+		return nil
+	}
+	return &turns{t, make([]int32, len(p.Objects)), map[turn]steps.G{}}
+}
+
+// inTurn lets a goroutine wait for its turn, and reports whether that is now. Then the next one may
+// have its own.
+func (s *simulation) inTurn(g steps.G, id steps.StepID, obj steps.ObjectID) bool {
+	at, ok := s.turns.of[id]
+	if !ok || at < s.turns.next[obj] {
+		return true
+	}
+	if at > s.turns.next[obj] {
+		s.turns.later[turn{obj, at}] = g
+		s.gs[g].again = true
+		return s.block(g)
+	}
+	s.turns.next[obj]++
+	next := turn{obj, at + 1}
+	if g, ok := s.turns.later[next]; ok {
+		delete(s.turns.later, next)
+		if s.gs[g].waits {
+			s.gs[g].waits = false
+			s.enqueue(g)
+		}
+	}
+	return true
+}

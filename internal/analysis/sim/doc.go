@@ -26,8 +26,8 @@
 //
 // No file uses, however indirectly, a file that uses it. From the first layer to the last one:
 //
-//   - log, pool, watch and options have the options of a run; run, weights and slack have its
-//     result.
+//   - log, pool, turns, watch and options have the options of a run; run, weights and slack have
+//     its result.
 //   - queue, objects, goroutine and state have the state of a run. No other file adds to it.
 //   - trail and order note on which events others depend, lengths has how long work and waits take,
 //     recorder writes the log, waits begins waits, and workers chooses the jobs of workers.

@@ -34,6 +34,7 @@ func newSimulation(p *steps.Program, o Options) *simulation {
 		s.wrote = make([]float64, max(int(p.Tokens)-int(p.FirstWrite), 0))
 	}
 	s.rec, s.barriers, s.idlers = newRecorder(s), newBarriers(p, o.Exit), newIdlers(p)
+	s.turns = newTurns(p, o.Turns)
 	return s
 }
 

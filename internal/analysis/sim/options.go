@@ -35,6 +35,7 @@ type Options struct {
 	Policy Policy
 	Times
 	Change
+	Kept
 	Watch *Watch // requests, to see how long they take; nil: none
 	LIFO  bool   // of goroutines that wait for a channel the last one is served first
 	Exit  Exit   // of barriers; empty: a goroutine that ends a wait need not wait for it
@@ -71,6 +72,12 @@ type Change struct {
 	Capped  map[steps.ObjectID]bool
 	Cap     int
 	Workers *Pool // more or fewer than there were; nil: as many
+}
+
+// Kept is what is supposed of objects that keep the order of the recorded run.
+type Kept struct {
+	Turns *Turns // in which operations come one after another; nil: only waits keep their order
+	Loose bool   // nobody waits for those that anybody may release: locks and semaphores
 }
 
 // recorded reports whether nothing is different that could change what goroutines do.

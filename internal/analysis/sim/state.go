@@ -53,6 +53,19 @@ type queues struct {
 	idle  []float64
 	ready []steps.G            // under list scheduling
 	lines map[steps.G][]queued // goroutines that wait for another one's processor, by that
+	turns *turns               // nil: no operation waits for its turn
+}
+
+// turns is the state of [Turns] in a run.
+type turns struct {
+	*Turns
+	next  []int32          // by object
+	later map[turn]steps.G // goroutines that wait for their turn
+}
+
+type turn struct {
+	obj steps.ObjectID
+	at  int32
 }
 
 // queued is a goroutine in a processor's queue, in a step.

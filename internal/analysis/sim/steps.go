@@ -62,10 +62,16 @@ func (s *simulation) take(g steps.G, step *steps.Step) bool {
 		s.idlers.operated(s, step.Obj)
 		return goes
 	}
+	if s.turns != nil && !s.inTurn(g, s.gs[g].step, step.Obj) {
+		return false
+	}
 	switch step.Kind {
 	case steps.Give:
 		s.give(s.leaves(s.gs[g].step, step))
 	case steps.Take:
+		if s.o.Loose && s.p.Objects[step.Obj].AnyReleases() {
+			return true
+		}
 		return s.takeToken(g, step)
 	}
 	return true

@@ -129,6 +129,14 @@ func (o *Object) Names() []trace.PointID {
 // Shared reports whether it is a lock that several goroutines may read by.
 func (o *Object) Shared() bool { return o.ops[RLock] > 0 }
 
+// IsKept reports whether it is an object of the program whose operations were seen in part, so that
+// the order of the run decides who waits for it.
+func (o *Object) IsKept() bool { return !o.Free && o.Name != trace.NoPoint && o.operated() }
+
+// AnyReleases reports whether it is a lock or semaphore: who takes it may do so after any of those
+// that release it.
+func (o *Object) AnyReleases() bool { return o.locks()+o.ops[Acquire]+o.ops[Release] > 0 }
+
 // locks is how many operations there were that locks have.
 func (o *Object) locks() int64 { return o.ops[Lock] + o.ops[Unlock] + o.ops[RLock] + o.ops[RUnlock] }
 
