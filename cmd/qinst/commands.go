@@ -66,12 +66,14 @@ func commands() []command {
 				{"critical prog.sddf", "the path of the run as it was"},
 				{"critical -procs 8 prog.sddf", "that of the same run on eight processors"},
 			}, setupCritical},
-		{"predict", "[flags] [file]", "compute how long a program takes on more processors, or changed",
+		{"predict", "[flags] [file... | program arguments]", "compute how long a program takes on more processors, or changed",
 			"Predict runs the program again as it was recorded, on other numbers of processors\n" +
-				"or with work that takes more or less time. Nothing is executed: it is computed.\n\n" + newestHelp,
+				"or with work that takes more or less time. Nothing is executed: it is computed.\n" +
+				"From traces of several runs of a program the figures are known better.\n\n" + newestHelp,
 			[][2]string{
 				{"predict -procs 1,2,4,8 prog.sddf", "times and speed-ups"},
 				{"predict -what-if main.parse=-30% prog.sddf", "what it gains if main.parse took 30 % less"},
+				{"predict -n 5 ./prog arguments", "from five runs that are made now"},
 			}, setupPredict},
 		{"correct", "[flags] [file | program arguments]", "take the cost of probes out of a run",
 			"Correct takes what events and counts cost from the work of each goroutine, and runs\n" +

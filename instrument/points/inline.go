@@ -290,12 +290,17 @@ func (f *finder) passedOn(fn *Func, name string) bool {
 		!f.operates(fn) {
 		return false
 	}
+	return !f.withinInlined(fn)
+}
+
+// withinInlined reports whether a function stands in one that is inlined.
+func (f *finder) withinInlined(fn *Func) bool {
 	for outer := fn.nest.within; outer != nil; outer = outer.nest.within {
 		if f.inlinable(outer) {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // local is fn's name without its package, as the compiler reports it.

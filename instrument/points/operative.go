@@ -16,17 +16,19 @@ import (
 // its callers', as in a build without probes.
 
 // operative reports whether a function that would be inlined has the probes of its operations. It
-// must be declared and hold no literals, the names of which depend on where it is inlined, and make
-// nothing that may be on its caller's stack where it is inlined.
+// must hold no literals, the names of which depend on where it is inlined, nor be a literal in a
+// function that is inlined, for the same reason. And it must make nothing that may be on its
+// caller's stack where it is inlined.
 func (f *finder) operative(fn *Func) bool {
-	d, ok := fn.Node.(*ast.FuncDecl)
 	form := f.ssa[fn.Node]
-	if !ok || form == nil || !f.Limits.has(Syncs) || len(form.AnonFuncs) > 0 || makes(form) {
+	if form == nil || !f.Limits.has(Syncs) || len(form.AnonFuncs) > 0 || makes(form) || f.withinInlined(fn) {
 		return false
 	}
-	obj, _ := f.Info.Defs[d.Name].(*types.Func)
-	if obj == nil || f.wrappers[obj] != nil {
-		return false
+	if d, declared := fn.Node.(*ast.FuncDecl); declared {
+		obj, _ := f.Info.Defs[d.Name].(*types.Func)
+		if obj == nil || f.wrappers[obj] != nil {
+			return false
+		}
 	}
 	found := false
 	ast.Inspect(fn.Body, func(n ast.Node) bool {

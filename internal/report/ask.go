@@ -39,7 +39,8 @@ func AskPath(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 	}
 	pg := newPage(t, p)
 	path := Critical(critpath.New(program, critpath.Options{Policy: sim.Sharing, AsRun: true, Held: Held(p)})).Sections
-	gains := Predict(predict.New(program, predict.Ask{Policy: sim.Go, Held: Held(p)})).Sections
+	gains := Predict(predict.New(program, predict.Ask{Policy: sim.Go, Held: Held(p),
+		Differ: predict.UsualRuns})).Sections
 	path[0].Title, gains[0].Title = "Critical path", "More processors, and changes"
 	pg.Sections = append(append(pg.Sections, path...), gains...)
 	return pg.of(pg.lost, pg.data, pg.cost), nil

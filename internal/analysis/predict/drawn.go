@@ -2,11 +2,13 @@ package predict
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/stats"
 	"qinst.dev/internal/trace"
 )
 
@@ -119,6 +121,66 @@ func scatter(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
+}
+
+// blocks is how many parts of a run are compared.
+const blocks = 16
+
+// drift is how well the speed of the program is known, as the standard error of the time that the
+// same work takes, in relation to the whole run: by how much that differs from one part of the run
+// to another, beyond what lengths drawn independently would. Processors change their clock, and
+// others use the same core. Parts that stand out, such as the start, count no more than others.
+func (d *drawn) drift(p *steps.Program) float64 {
+	means, variances := d.moments()
+	var took, expected, variance [blocks]float64
+	for id := range d.of {
+		c := d.of[id] - 1
+		if c < 0 || len(d.classes[c]) < blocks || p.End <= 0 {
+			continue
+		}
+		s := p.Step(steps.StepID(id))
+		at := min(max(int(float64(s.At)/float64(p.End)*blocks), 0), blocks-1)
+		took[at] += float64(s.Work)
+		expected[at] += means[c]
+		variance[at] += variances[c]
+	}
+	var ratios []float64
+	chance := 0.
+	for i := range blocks {
+		if expected[i] > 0 {
+			ratios = append(ratios, took[i]/expected[i])
+			chance += variance[i] / (expected[i] * expected[i])
+		}
+	}
+	n := float64(len(ratios))
+	if n < blocks/2 {
+		return 0
+	}
+	spread := normalMAD * stats.Median(apartFrom(stats.Median(ratios), ratios))
+	return math.Sqrt(max(0, spread*spread-chance/n) / n)
+}
+
+// normalMAD is the standard deviation of a normal distribution, by its median absolute deviation.
+const normalMAD = 1.4826
+
+func apartFrom(center float64, list []float64) (abs []float64) {
+	for _, x := range list {
+		abs = append(abs, math.Abs(x-center))
+	}
+	return abs
+}
+
+// moments are the means and variances of the lengths, by class.
+func (d *drawn) moments() (means, variances []float64) {
+	for _, list := range d.classes {
+		sum, squares, n := 0., 0., float64(len(list))
+		for _, ns := range list {
+			sum, squares = sum+float64(ns), squares+float64(ns)*float64(ns)
+		}
+		means = append(means, sum/n)
+		variances = append(variances, max(0, squares/n-sum/n*sum/n))
+	}
+	return means, variances
 }
 
 // draws is how many runs an interval is of.

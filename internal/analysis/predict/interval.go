@@ -29,10 +29,45 @@ const (
 	gainsSteps = 2e6
 )
 
-// gains returns the mean gain of a change over the random choices of Go's scheduler, and its error,
-// 9 times of 10: lengths vary, which runs without random choices show, and the number of runs is
-// finite. The gain in a long run is known no better than the run itself.
-func (r *runner) gains(o sim.Options) (ns, off float64) {
+// normal is the 95th percentile of a normal distribution.
+const normal = 1.645
+
+// gained is what a change gains, in ns, and by how much less (below 0) and more that may be, 9
+// times of 10.
+type gained struct{ ns, less, more float64 }
+
+// gains returns the gain of a change. It is not known better than the following, which add up as
+// independent errors do: how lengths vary; how much work the change applies to, where samples
+// divide it; how fast the program runs, which differs within a run and between runs; and the
+// recorded run, of which what the computed one differs by may be gained, or not. Policies differ in
+// who runs when several could: the interval contains the gains by all of them.
+func (r *runner) gains(w *WhatIf, o sim.Options) (g gained) {
+	run := r.at(o.Procs, o.Policy).T
+	var lengths float64
+	g.ns, lengths = r.drawnGains(o)
+	off := 0.
+	speed := max(normal*r.differ, student(blocks/2)*r.drift)
+	for _, x := range []float64{lengths, normal * w.unsure(r.p) * g.ns, speed * math.Sqrt2 * run, r.off * run} {
+		off = math.Hypot(off, x)
+	}
+	least, most := g.ns, g.ns
+	for _, policy := range sim.Policies {
+		if base := r.at(o.Procs, policy); policy != o.Policy && base.Sound() {
+			o.Policy = policy
+			if now := r.simulate(o); now.Sound() {
+				ns := (base.T - now.T) / base.T * run
+				least, most = min(least, ns), max(most, ns)
+			}
+		}
+	}
+	g.less, g.more = least-g.ns-off, most-g.ns+off
+	return g
+}
+
+// drawnGains returns the mean gain of a change over the random choices of Go's scheduler, and its
+// error, 9 times of 10: lengths vary, which runs without random choices show, and the number of
+// runs is finite. The gain in a long run is known no better than the run itself.
+func (r *runner) drawnGains(o sim.Options) (ns, off float64) {
 	n := min(mostGains, int(gainsSteps/float64(r.p.Steps.Len())))
 	if n < leastDraws {
 		return r.at(o.Procs, o.Policy).T - r.simulate(o).T, r.interval(sim.Options{Procs: o.Procs, Policy: o.Policy})

@@ -20,6 +20,8 @@ type Ask struct {
 	WhatIf  []WhatIf
 	Request string // a name of requests whose latencies are asked for; empty: none
 	Held    []Held // locks whose operations were not all events
+	// Differ is by how much runs of the program differ: see [UsualRuns] and [Differ]
+	Differ float64
 }
 
 // Gains are the gains of changes that a report computes by itself: of the procedures that are worth
@@ -30,6 +32,7 @@ func Gains(p *steps.Program, procs int, policy sim.Policy) []Change {
 		return nil
 	}
 	r, runs := &Result{}, newRunner(p)
+	runs.differ = UsualRuns
 	if r.record(runs, policy).Sound() {
 		r.change(runs, policy, procs, likely(p, policy, nil))
 	}
@@ -40,7 +43,7 @@ func Gains(p *steps.Program, procs int, policy sim.Policy) []Change {
 func New(p *steps.Program, a Ask) *Result {
 	Settle(p, nil)
 	runs := newRunner(p)
-	runs.held = a.Held
+	runs.held, runs.differ = a.Held, a.Differ
 	if a.Request != "" {
 		runs.watch = sim.NewWatch(p, a.Request)
 	}
@@ -106,7 +109,8 @@ func (r *runner) on(n int, a *Ask, one *sim.Run) Of {
 	if !run.Sound() {
 		return Of{Procs: n, Unknown: true, Policies: r.policies(n)}
 	}
-	about := r.interval(sim.Options{Procs: n, Policy: a.Policy}) + r.off*run.T
+	about := math.Hypot(r.interval(sim.Options{Procs: n, Policy: a.Policy}),
+		normal*math.Sqrt2*r.differ*run.T) + r.off*run.T
 	most := run.T + contended(r.p, a.Held, n)
 	if one.Sound() {
 		most = min(most, one.T)
@@ -166,7 +170,7 @@ func (r *Result) change(runs *runner, policy sim.Policy, procs int, changes []Wh
 		}
 	}
 	for _, w := range changes {
-		o := w.options(runs.p)
+		o, _ := w.options(runs.p)
 		o.Procs, o.Policy = procs, policy
 		c := Change{Change: w.Text, Procs: procs, T: round(was)}
 		if c.Unknown = w.unknown(runs, o); c.Unknown != "" {
@@ -174,23 +178,22 @@ func (r *Result) change(runs *runner, policy sim.Policy, procs int, changes []Wh
 			continue
 		}
 		runs.doubted = nil
-		gain, off := runs.gains(o)
-		off += runs.off * math.Abs(gain)
+		g := runs.gains(&w, o)
 		if runs.doubted != nil {
 			c.Unknown = unsound(runs.doubted)
 			r.WhatIf = append(r.WhatIf, c)
 			continue
 		}
-		less, more, why := runs.apart(o, was, gain)
+		less, more, why := runs.apart(o, was, g.ns)
 		if why != "" {
 			c.Unknown = why
 			r.WhatIf = append(r.WhatIf, c)
 			continue
 		}
-		c.T, c.Gain = round(was-gain), round(gain)
+		c.T, c.Gain = round(was-g.ns), round(g.ns)
 		if was > 0 {
-			c.GainPct, c.LoPct, c.HiPct = thousandths(gain/was*100), thousandths((gain+less-off)/was*100),
-				thousandths(min((gain+more+off+network)/was, 1)*100)
+			c.GainPct, c.LoPct, c.HiPct = thousandths(g.ns/was*100), thousandths((g.ns+less+g.less)/was*100),
+				thousandths(min((g.ns+more+g.more+network)/was, 1)*100)
 		}
 		if runs.watch != nil {
 			c.Request = runs.latency[runs.simulate(o)]

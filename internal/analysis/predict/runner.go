@@ -18,6 +18,8 @@ type runner struct {
 	held    []Held
 	kept    []sim.Kept // other assumptions than that waits are as recorded
 	off     float64    // see ownError
+	drift   float64    // see drawn.drift
+	differ  float64    // see [Ask.Differ]
 	doubted *sim.Run   // a run that is none of the program; nil: there was none since it was reset
 }
 
@@ -54,7 +56,8 @@ func (r *runner) simulate(o sim.Options) *sim.Run {
 }
 
 func newRunner(p *steps.Program) *runner {
-	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: newDrawn(p), pairs: map[pairKey]*sim.Run{},
+	d := newDrawn(p)
+	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: d, drift: d.drift(p), pairs: map[pairKey]*sim.Run{},
 		latency: map[*sim.Run]*sim.Latency{}, kept: kept(p)}
 }
 

@@ -34,7 +34,9 @@ type changeKind struct {
 	least  int
 	what   string                          // that is changed
 	names  func(p *steps.Program) []string // of all that there is of it
-	of     func(p *steps.Program, w *WhatIf) (o sim.Options, found bool)
+	// in selects the work that changes; nil: of tells what does
+	in func(p *steps.Program, w *WhatIf) func(replay.SetID, *steps.Share) bool
+	of func(p *steps.Program, w *WhatIf) (o sim.Options, found bool)
 }
 
 const (
@@ -45,43 +47,44 @@ const (
 // changeKinds are all of them, the one without a prefix last.
 var changeKinds = []changeKind{
 	{"self:", "self:main.f=-30%", false, true, 0, "procedure", procNames,
-		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
-			return scaled(p, w.scale, func(_ replay.SetID, s *steps.Share) bool { return w.isProc(p, s.Proc) }), true
-		}},
-	{holdPrefix, "hold:main.mu=-50%", false, true, 0, "lock", objectNames, held},
-	{"split:", "split:main.mu=4", false, false, 1, "lock", objectNames,
+		func(p *steps.Program, w *WhatIf) func(replay.SetID, *steps.Share) bool {
+			return func(_ replay.SetID, s *steps.Share) bool { return w.isProc(p, s.Proc) }
+		}, nil},
+	{holdPrefix, "hold:main.mu=-50%", false, true, 0, "lock", objectNames, nil, held},
+	{"split:", "split:main.mu=4", false, false, 1, "lock", objectNames, nil,
 		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 			objects := w.objects(p)
 			return sim.Options{Change: sim.Change{Split: objects, Parts: w.n}}, len(objects) > 0
 		}},
-	{"cap:", "cap:main.ch=64", false, false, 0, "channel or semaphore", objectNames,
+	{"cap:", "cap:main.ch=64", false, false, 0, "channel or semaphore", objectNames, nil,
 		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 			objects := w.objects(p)
 			return sim.Options{Change: sim.Change{Capped: objects, Cap: w.n}}, len(objects) > 0
 		}},
-	{workersPrefix, "workers:main.worker=8", false, false, 1, "group of goroutines", groupNames,
+	{workersPrefix, "workers:main.worker=8", false, false, 1, "group of goroutines", groupNames, nil,
 		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 			pool := sim.NewPool(p, w.name, w.n)
 			return sim.Options{Change: sim.Change{Workers: pool}}, pool != nil
 		}},
-	{"gc", "gc=off", true, false, 0, "", nil, func(p *steps.Program, _ *WhatIf) (sim.Options, bool) {
-		s := &p.R.System
-		return scaled(p, 0, func(_ replay.SetID, x *steps.Share) bool {
-			return x.Proc == s.Worker || x.Proc == s.Assist || x.Proc == s.Stop
-		}), true
-	}},
+	{"gc", "gc=off", true, false, 0, "", nil,
+		func(p *steps.Program, _ *WhatIf) func(replay.SetID, *steps.Share) bool {
+			s := &p.R.System
+			return func(_ replay.SetID, x *steps.Share) bool {
+				return x.Proc == s.Worker || x.Proc == s.Assist || x.Proc == s.Stop
+			}
+		}, nil},
 	{"", "main.f=-30%", false, true, 0, "procedure, loop or group of goroutines", workNames,
-		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
+		func(p *steps.Program, w *WhatIf) func(replay.SetID, *steps.Share) bool {
 			if w.hasProc(p) {
-				return scaled(p, w.scale, func(_ replay.SetID, s *steps.Share) bool {
+				return func(_ replay.SetID, s *steps.Share) bool {
 					return slices.ContainsFunc(s.In, func(at trace.PointID) bool { return w.isProc(p, at) })
-				}), true
+				}
 			}
 			members := w.members(p)
-			return scaled(p, w.scale, func(set replay.SetID, _ *steps.Share) bool {
+			return func(set replay.SetID, _ *steps.Share) bool {
 				return slices.ContainsFunc(members, func(m replay.Member) bool { return p.R.Sets.Has(set, m) })
-			}), true
-		}},
+			}
+		}, nil},
 }
 
 // mostOf bounds the numbers of changes: locks and workers take memory.
@@ -150,7 +153,7 @@ func (w *WhatIf) Check(p *steps.Program) error {
 		}
 		w.name, w.Text = name, w.kind.prefix+name+w.Text[strings.LastIndexByte(w.Text, '='):]
 	}
-	if _, found := w.kind.of(p, w); !found && w.kind.prefix == workersPrefix {
+	if _, found := w.options(p); !found && w.kind.prefix == workersPrefix {
 		return fmt.Errorf("found %q: the trace has no goroutines of that name that take what they do from one channel, of which all operations were seen", w.Text)
 	} else if !found {
 		return fmt.Errorf("found %q: the trace has nothing of that name", w.Text)
@@ -241,10 +244,12 @@ func (w *WhatIf) members(p *steps.Program) (list []replay.Member) {
 	return list
 }
 
-// options are those of the changed run.
-func (w *WhatIf) options(p *steps.Program) sim.Options {
-	o, _ := w.kind.of(p, w)
-	return o
+// options are those of the changed run. found reports whether there is anything to change.
+func (w *WhatIf) options(p *steps.Program) (o sim.Options, found bool) {
+	if w.kind.in != nil {
+		return scaled(p, w.scale, w.kind.in(p, w)), true
+	}
+	return w.kind.of(p, w)
 }
 
 func (w *WhatIf) isProc(p *steps.Program, proc trace.PointID) bool {

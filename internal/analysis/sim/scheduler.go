@@ -55,6 +55,10 @@ func (c *scheduler) looksIn(i int32, ns float64) {
 	c.s.delays.push(entry{instant{c.s.t.at + ns, 0}, 0, ofProcessor(i)})
 }
 
+// Sleeps of the same length differ, so that a processor does not look at the same point of another
+// one's cycle each time. A sleep takes the median times shortest, and on average spread more.
+const shortest, spread = 0.965, 0.05
+
 // steal takes half of another processor's queue, or the goroutine that is next there, if that has
 // been so for a while: a goroutine that makes another one ready often waits at once. -1: there is
 // nothing, or not yet.
@@ -83,7 +87,7 @@ func (c *scheduler) steal(i int32) steps.G {
 		}
 		if !c.waking {
 			p.seen = v.next
-			c.looksIn(i, float64(c.s.p.HoldOff))
+			c.looksIn(i, float64(c.s.p.HoldOff)*(shortest+spread*c.rand.ExpFloat64()))
 		}
 		return -1
 	}

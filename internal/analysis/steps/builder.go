@@ -2,7 +2,6 @@ package steps
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"qinst.dev/internal/analysis/price"
@@ -342,6 +341,9 @@ func (b *builder) Region(g *replay.G, span replay.SpanID, begins bool, _, now tr
 
 // Sample notes where a sampler found a goroutine that works.
 func (b *builder) Sample(g *replay.G, s trace.Sampled) {
+	if s.First {
+		b.p.samples.looks++
+	}
 	if g == nil || !g.Busy() || b.virtual {
 		return
 	}
@@ -378,8 +380,8 @@ func (b *builder) finish() {
 	if b.p.Procs = b.processors.n; !b.virtual {
 		b.p.Procs = max(b.r.MostProcs(b.p.End), 1)
 	}
-	if b.p.WakeUp = b.p.wakeUp(b.virtual); !b.virtual {
-		b.p.HoldOff = timerSlack + b.p.WakeUp
+	if !b.virtual {
+		b.p.WakeUp, b.p.HoldOff = b.processors.wakeUps()
 	}
 	b.p.groups()
 	b.barriers.finish()
@@ -390,33 +392,6 @@ func (b *builder) finish() {
 		}
 	}
 	b.idlers.held()
-}
-
-const (
-	usualWakeUp = 5000 // what a wake-up takes if the trace has none, in ns
-
-	// timerSlack is how long Linux takes, in ns, for a sleep of 3 us, but for the wake-up. The
-	// runtime sleeps for that time before it takes the goroutine that is next on another processor.
-	timerSlack = 53_000
-)
-
-// wakeUp is the median of the wake-ups: of waits for a processor while one was idle.
-func (p *Program) wakeUp(virtual bool) int64 {
-	const most = 1 << 16
-	var list []int64
-	for id := StepID(1); int(id) < p.Steps.Len() && len(list) < most; id++ {
-		if s := p.Step(id); s.Kind == Ready && s.Lasts() > 0 && s.After() < 0 {
-			list = append(list, s.Lasts())
-		}
-	}
-	if len(list) == 0 {
-		if virtual {
-			return 0
-		}
-		return usualWakeUp
-	}
-	slices.Sort(list)
-	return list[len(list)/2]
 }
 
 // shown shows an event to who watches, and first what its goroutine has worked up to that.

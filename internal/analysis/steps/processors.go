@@ -2,6 +2,7 @@ package steps
 
 import (
 	"math"
+	"slices"
 
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/trace"
@@ -28,6 +29,7 @@ type processors struct {
 	idleFrom trace.Time // since when one has been idle, if one is
 	busy     int        // in use since then
 	had      []had      // by processor of the scheduler
+	looked   []int64    // for how long idle ones looked for a goroutine that was ready, in ns
 	gs       bySlot[turn]
 }
 
@@ -107,9 +109,59 @@ func (x *processors) ready(slot trace.Slot, m *mine, now trace.Time) Step {
 	s, idle := readies(WakeUp, 0), x.idleUntil(now)-t.idle
 	if x.n == 0 {
 		s.number, s.slept = idle, x.slept(t, m)
-		x.behind(t, m, now, &s)
+		if x.behind(t, m, now, &s); s.After() < 0 && idle > 0 {
+			x.looks(t, m, now)
+		}
 	}
 	return s
+}
+
+// looks notes for how long the processor that a goroutine gets now has been idle while that was
+// ready.
+func (x *processors) looks(t *turn, m *mine, now trace.Time) {
+	since := t.since
+	if m.proc >= 0 && int(m.proc) < len(x.had) {
+		if h := &x.had[m.proc]; h.n > 0 {
+			since = max(since, h.list[(h.n-1)%mostBehind].left)
+		}
+	}
+	if len(x.looked) < mostLooked {
+		x.looked = append(x.looked, int64(now-since))
+	}
+}
+
+// attrSleep is the attribute of how long the system takes for a sleep of the runtime's, in ns.
+const attrSleep = "sleep_ns"
+
+const (
+	usualWakeUp = 5000 // what a wake-up takes if the trace has none, in ns
+
+	// timerSlack is the least time, in ns, that Linux takes for a sleep of 3 us, because it lets
+	// timers be late by 50. The runtime sleeps so before it takes the goroutine that is next on
+	// another processor. On a virtual machine it may take twice as long.
+	timerSlack = 53_000
+
+	leastLooked = 10 // for a median
+	mostLooked  = 1 << 16
+)
+
+// wakeUps are how long an idle processor takes to find a goroutine that is ready, in ns: in a
+// queue, and in the place of the next one on another processor, where it sleeps first. What took as
+// long as a sleep, or longer, was one; those that were in vain do not show, so that what the
+// program measured counts more.
+func (x *processors) wakeUps() (wakeUp, holdOff int64) {
+	slices.Sort(x.looked)
+	first, _ := slices.BinarySearch(x.looked, timerSlack)
+	short, long := x.looked[:first], x.looked[first:]
+	if wakeUp = usualWakeUp; len(short) > 0 {
+		wakeUp = short[len(short)/2]
+	}
+	if holdOff = timerSlack + wakeUp; x.r.T.Int(attrSleep) > 0 {
+		holdOff = x.r.T.Int(attrSleep)
+	} else if len(long) >= leastLooked {
+		holdOff = long[len(long)/2]
+	}
+	return wakeUp, holdOff
 }
 
 // slept is how long the processor that a goroutine gets now had been idle when that could run, as

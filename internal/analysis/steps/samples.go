@@ -17,11 +17,16 @@ type Share struct {
 	In    []trace.PointID // procedures on whose behalf, Proc too
 	Loops []trace.PointID // loops that it is in, besides those of the context
 	N     int             // samples by which the work is divided, 0: it is not, and all of it is Proc's
+	Looks int             // in which they were taken: those of one look are not independent
+	By    int             // which samples these are: the same ones have the same number
 }
 
 // found are the samples of the work in a context, or in a stratum.
 type found struct {
 	n      int
+	looks  int // in which they were taken
+	last   int // of these
+	number int // see [Share.By]; 0: it has none yet
 	weight float64
 	in     map[beyond]float64
 }
@@ -44,6 +49,8 @@ type samples struct {
 	contexts map[replay.ContextID]*found
 	strata   map[stratum]*found
 	dealt    [][]Share  // by context
+	numbers  int        // of found, so far
+	looks    int        // so far
 	whole    bool       // the trace has all events, see [price.Whole]
 	seen     price.Seen // of whole traces
 	event    float64    // ns that the event of a call costs
@@ -54,11 +61,11 @@ func (x *samples) note(at replay.ContextID, in stratum, where beyond, weight flo
 	if x.contexts == nil {
 		x.contexts, x.strata = map[replay.ContextID]*found{}, map[stratum]*found{}
 	}
-	note(x.contexts, at, where, weight)
-	note(x.strata, in, where, weight)
+	note(x.contexts, at, where, weight, x.looks)
+	note(x.strata, in, where, weight, x.looks)
 }
 
-func note[K comparable](all map[K]*found, key K, where beyond, weight float64) {
+func note[K comparable](all map[K]*found, key K, where beyond, weight float64, look int) {
 	s := all[key]
 	if s == nil {
 		s = &found{in: map[beyond]float64{}}
@@ -66,4 +73,7 @@ func note[K comparable](all map[K]*found, key K, where beyond, weight float64) {
 	}
 	s.n, s.weight = s.n+1, s.weight+weight
 	s.in[where] += weight
+	if s.looks == 0 || look != s.last {
+		s.looks, s.last = s.looks+1, look
+	}
 }

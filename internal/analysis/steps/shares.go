@@ -105,13 +105,17 @@ func (p *Program) deal(c replay.ContextID) (list []Share) {
 	if s == nil {
 		return p.probed(c, whole)
 	}
+	if s.number == 0 {
+		p.samples.numbers++
+		s.number = p.samples.numbers
+	}
 	keys := slices.SortedFunc(maps.Keys(s.in), func(x,
 		y beyond) int {
 		return cmp.Or(cmp.Compare(x.top, y.top), cmp.Compare(x.in, y.in))
 	})
 	for _, k := range keys {
 		x := whole
-		x.Share, x.N = s.in[k]/s.weight, s.n
+		x.Share, x.N, x.Looks, x.By = s.in[k]/s.weight, s.n, s.looks, s.number
 		switch k.top {
 		case trace.NoPoint:
 		case p.R.System.Probes:

@@ -106,6 +106,9 @@ func (w *work) paidOf(s *Step, i int) int64 {
 	return w.pays[list][at]
 }
 
+// Spent is the processor time by context, in ns.
+func (w *work) Spent() []int64 { return w.spent }
+
 // Paid is the time for events in the work of a context, in ns, and all of that work.
 func (w *work) Paid(c replay.ContextID) (paid, spent int64) {
 	if int(c) < len(w.paid) {

@@ -121,6 +121,7 @@ func qinstWriter() {
 		qinstPush()
 	}
 	qinstStartSwitches() // may take milliseconds, which the first readings must not wait for
+	qinstTimeSleep()
 	tick := nanotime()
 	qinstParts.since = tick
 	for {

@@ -1,0 +1,174 @@
+package predict
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/measure"
+	"qinst.dev/internal/trace"
+)
+
+// Intervals are for what a user measures: the medians of five runs before and after a change.
+
+const (
+	compared = 5
+	// by how much single runs of a program usually differ, as the standard deviation of their
+	// lengths in relation to the mean, and how many runs that counts as: 48 programs of 50 to 600 ms
+	// on a virtual machine differed by 2 to 4 %
+	usual, usualCounts = 0.025, 4
+)
+
+// UsualRuns is by how much medians of runs differ if only one run is known, as the standard
+// deviation in relation to the mean.
+var UsualRuns = usual / math.Sqrt(compared)
+
+// Differ is the same if several runs are known.
+func Differ(runs []*steps.Program) float64 {
+	n, mean, squares := float64(len(runs)), 0., 0.
+	for _, p := range runs {
+		mean += float64(p.End) / n
+	}
+	if mean == 0 {
+		return UsualRuns
+	}
+	for _, p := range runs {
+		d := float64(p.End)/mean - 1
+		squares += d * d
+	}
+	return math.Sqrt((usualCounts*usual*usual + squares) / (usualCounts + n - 1) / compared)
+}
+
+// SameProgram returns an error if traces are not of runs of one program.
+func SameProgram(a, b *trace.Tables) error {
+	if len(a.Points) != len(b.Points) {
+		return fmt.Errorf("found traces of programs with %d and with %d points, expected runs of one build", len(a.Points),
+			len(b.Points))
+	}
+	for i := range a.Points {
+		if x, y := &a.Points[i], &b.Points[i]; x.ID != y.ID || x.Name != y.Name || x.Line != y.Line {
+			return fmt.Errorf("found %s, line %d, in one trace, where another one has %s, line %d: expected runs of one build",
+				x.Name, x.Line, y.Name, y.Line)
+		}
+	}
+	return nil
+}
+
+// Join makes one result of those of several runs of a program. Each figure is the mean of theirs,
+// in an interval that has what the single ones are not known better than, and how far they are
+// apart. A figure that one of them does not have is not known.
+func Join(list []*Result) *Result {
+	if len(list) == 1 {
+		return list[0]
+	}
+	r := *list[0]
+	r.Runs, r.WhatIf = slices.Clone(r.Runs), slices.Clone(r.WhatIf)
+	mean := func(of func(*Result) int64) (ns int64) {
+		for _, x := range list {
+			ns += of(x) / int64(len(list))
+		}
+		return ns
+	}
+	least, most := r.Recorded.T, r.Recorded.T
+	for _, x := range list {
+		least, most = min(least, x.Recorded.T), max(most, x.Recorded.T)
+	}
+	r.Recorded.T = mean(func(x *Result) int64 { return x.Recorded.T })
+	r.Recorded.Replay = mean(func(x *Result) int64 { return x.Recorded.Replay })
+	r.Unexplained, r.Off = r.Recorded.T-r.Recorded.Replay, mean(func(x *Result) int64 { return x.Off })
+	r.T1, r.TInf = mean(func(x *Result) int64 { return x.T1 }), mean(func(x *Result) int64 { return x.TInf })
+	for i := range r.Runs {
+		r.Runs[i].join(list, i)
+	}
+	r.WhatIf = slices.DeleteFunc(r.WhatIf, func(c Change) bool { return len(sameChange(list, &c)) < len(list) })
+	for i := range r.WhatIf {
+		r.WhatIf[i].join(sameChange(list, &r.WhatIf[i]))
+	}
+	r.Remarks = steps.Remarks{}
+	for _, x := range list {
+		r.Remarks.Warnings = union(r.Remarks.Warnings, x.Remarks.Warnings)
+		r.Remarks.Notes = union(r.Remarks.Notes, x.Remarks.Notes)
+	}
+	r.Remarks.Note("from %d runs, which took from %s to %s", len(list), measure.Time(least), measure.Time(most))
+	return &r
+}
+
+// join makes one run of those at an index.
+func (of *Of) join(list []*Result, i int) {
+	var t, lo, hi []float64
+	speedup, use := 0., 0.
+	for _, x := range list {
+		o := &x.Runs[i]
+		of.Unknown = of.Unknown || o.Unknown
+		t, lo, hi = append(t, float64(o.T)), append(lo, float64(o.Lo)), append(hi, float64(o.Hi))
+		speedup, use = speedup+o.Speedup, use+o.Utilization
+	}
+	if of.Unknown {
+		*of = Of{Procs: of.Procs, Unknown: true, Policies: of.Policies}
+		return
+	}
+	n := float64(len(list))
+	m, less, more := joined(t, lo, hi)
+	of.Policies = maps.Clone(of.Policies)
+	for policy := range of.Policies {
+		sum := int64(0)
+		for _, x := range list {
+			sum += x.Runs[i].Policies[policy]
+		}
+		of.Policies[policy] = sum / int64(len(list))
+	}
+	of.T, of.Lo, of.Hi = round(m), max(0, round(m-less)), round(m+more)
+	of.Speedup, of.Utilization = thousandths(speedup/n), thousandths(use/n)
+}
+
+// sameChange is a change in each result that has it.
+func sameChange(list []*Result, c *Change) (same []*Change) {
+	for _, x := range list {
+		if i := slices.IndexFunc(x.WhatIf, func(o Change) bool { return o.Change == c.Change && o.Procs == c.Procs }); i >= 0 {
+			same = append(same, &x.WhatIf[i])
+		}
+	}
+	return same
+}
+
+func (c *Change) join(same []*Change) {
+	var gain, lo, hi []float64
+	t, ns := 0., 0.
+	for _, x := range same {
+		if x.Unknown != "" {
+			*c = Change{Change: c.Change, Procs: c.Procs, Unknown: x.Unknown}
+			return
+		}
+		gain, lo, hi = append(gain, x.GainPct), append(lo, x.LoPct), append(hi, x.HiPct)
+		t, ns = t+float64(x.T), ns+float64(x.Gain)
+	}
+	n := float64(len(same))
+	m, less, more := joined(gain, lo, hi)
+	c.T, c.Gain = round(t/n), round(ns/n)
+	c.GainPct, c.LoPct, c.HiPct = thousandths(m), thousandths(m-less), thousandths(m+more)
+}
+
+// joined is the mean of figures, and by how much less and more it may be: by what their own
+// intervals say, on average, and by how far they are apart.
+func joined(list, lo, hi []float64) (mean, less, more float64) {
+	n, squares := float64(len(list)), 0.
+	for i, x := range list {
+		mean, less, more = mean+x/n, less+(x-lo[i])/n, more+(hi[i]-x)/n
+	}
+	for _, x := range list {
+		squares += (x - mean) * (x - mean)
+	}
+	between := normal * math.Sqrt(squares/(n-1)/n)
+	return mean, math.Hypot(less, between), math.Hypot(more, between)
+}
+
+func union(list, more []string) []string {
+	for _, s := range more {
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
