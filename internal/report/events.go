@@ -187,6 +187,9 @@ func (l *lister) line(e *trace.Event) (*EventLine, error) {
 	case trace.Timer, trace.Fired:
 		line.What, line.Object = map[trace.Kind]string{trace.Timer: "timer set",
 			trace.Fired: "started by timer"}[e.Kind], address(e.Timer())
+	case trace.Joined:
+		end := e.Joined()
+		line.What, line.Object, line.Count = "end of a connection", address(end.Address), uint64(end.ID)
 	case trace.Yields:
 		line.What, line.Count = "yields", e.Yields()
 	case trace.Semaphore:

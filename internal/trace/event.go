@@ -54,6 +54,7 @@ const (
 	Timer                     // G sets a timer that will start a goroutine: [Event.Timer]
 	Task                      // G begins or ends a task of the program's: [Event.Begins], [Event.Text], [Event.Task]
 	Yields                    // G has yielded some times and gone on each time: [Event.Yields]
+	Joined                    // G uses an end of a connection for the first time: [Event.Joined]
 	Fired                     // G, which was created by the event before, was started by a timer: [Event.Timer]
 )
 
@@ -164,6 +165,23 @@ func (e *Event) Late() int64 { return int64(e.arg) }
 // Woken returns the object by which a Change ends a wait, if only the end of the wait determines
 // it, as in a select.
 func (e *Event) Woken() Address { return Address(e.obj) }
+
+// EndID is the number of an end of a connection, 0: none.
+type EndID uint32
+
+// ConnectionEnd is an end of a connection, or of a pipe.
+type ConnectionEnd struct {
+	ID      EndID
+	Address Address // what goroutines wait for that read from it
+	Key     uint64  // that of the other end differs in the lowest bit
+}
+
+// Joined returns the data of a Joined.
+func (e *Event) Joined() ConnectionEnd { return ConnectionEnd{EndID(e.aux), Address(e.obj), e.arg} }
+
+// WritesTo is the end to which the goroutine of a Change to Syscall writes, 0: it does not, or that
+// is not known.
+func (e *Event) WritesTo() EndID { return EndID(e.arg) }
 
 // Operation is one on a synchronization object.
 type Operation struct {

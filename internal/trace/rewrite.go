@@ -178,8 +178,8 @@ func (s *Stream) leave(at uint64, kind, arg uint64, words ...uint64) {
 	s.full()
 }
 
-// Call begins a system call.
-func (s *Stream) Call(at uint64) { s.put(at, spec.EvSyscallBegin, 0) }
+// Call begins a system call, in which the goroutine writes to an end of a connection, or 0.
+func (s *Stream) Call(at uint64, to EndID) { s.put(at, spec.EvSyscallBegin, uint64(to)) }
 
 // Called ends a system call in which the goroutine kept its processor.
 func (s *Stream) Called(at uint64) { s.put(at, spec.EvSyscallEnd, 0) }
@@ -253,6 +253,8 @@ func (s *Stream) Copy(at uint64, e *Event) {
 		s.put(at, spec.EvChannel, arg, e.obj)
 	case Semaphore:
 		s.put(at, spec.EvSemaphore, arg, e.obj)
+	case Joined:
+		s.put(at, spec.EvEnd, uint64(e.aux), e.obj, e.arg)
 	case Timer:
 		s.put(at, spec.EvTimer, 0, e.obj)
 	case Task:

@@ -174,6 +174,10 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 	case spec.EvTimer:
 		obj, _ := object(th.arg(1))
 		m.emit(Event{Kind: Timer, G: g.id, Slot: g.slot, By: NoSlot, obj: obj, Thread: ThreadID(th.id)})
+	case spec.EvEnd:
+		obj, _ := object(th.arg(1))
+		m.emit(Event{Kind: Joined, G: g.id, Slot: g.slot, By: NoSlot, obj: obj, aux: arg, arg: th.arg(2),
+			Thread: ThreadID(th.id)})
 	case spec.EvChannel, spec.EvSemaphore:
 		obj, _ := object(th.arg(1))
 		what := Channel
@@ -191,7 +195,7 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 	case spec.EvGoEnd, spec.EvGoEndSyscall:
 		m.end(th, g)
 	case spec.EvSyscallBegin:
-		m.change(th, g, Syscall, 0, ByCode, NoSlot)
+		m.change(th, g, Syscall, uint64(arg), ByCode, NoSlot)
 		m.wake(0, th.p)
 	case spec.EvSyscallEnd:
 		m.change(th, g, Running, 0, ByCode, NoSlot)

@@ -73,7 +73,8 @@ func patches() []patch {
 		{"runtime2.go", field("g", "runningCleanups"), "; qinstSeqLow uint8; qinstSeqHigh uint16"},
 		{"runtime2.go", field("g", ""), "; qinst *qinstRecorder; qinstStack *qinstStack; qinstChan uintptr"},
 		{"chan.go", field("hchan", "elemsize"), "; qinstTold uint8"}, // where the compiler leaves two bytes
-		{"runtime2.go", field("m", ""), "; qinst *qinstRecorder; qinstLedger, qinstSema, qinstTimer uintptr; qinstLate int64; qinstOurs bool"},
+		{"runtime2.go", field("m", ""), "; qinst *qinstRecorder; qinstLedger, qinstSema, qinstTimer uintptr; qinstLate int64; qinstOurs bool; qinstEnd uint32; qinstWriter uint64"},
+		{"netpoll.go", field("pollDesc", ""), "; qinstEnd uint32"},
 
 		// While Go's tracer is off its locker has no generation. ok must be true all the same,
 		// because otherwise the methods would not be called; they end after our hook.
@@ -129,6 +130,10 @@ func patches() []patch {
 		{"time.go", after("timer.unlockAndRun", "delay := now - t.when"), "; getg().m.qinstLate = delay"},
 		{"time.go", after("timer.unlockAndRun", "f := t.f"),
 			"; if !t.isChan { getg().m.qinstTimer = uintptr(unsafe.Pointer(t)) }"},
+
+		// Who writes to a descriptor, and what it is an end of.
+		{"netpoll.go", after("poll_runtime_pollOpen", "pd.fd = fd"), "; pd.qinstEnd = 0"},
+		{"netpoll.go", before("poll_runtime_pollReset", "return pollNoError"), "qinstUses(pd, mode); "},
 
 		// The writer's descriptors are not the program's.
 		{"os_linux.go", before("runPerThreadSyscall", "args := perThreadSyscall"), "if qinstPerThread() { return }; "},

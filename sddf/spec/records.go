@@ -105,6 +105,7 @@ const (
 	EvSemaphore       = 51
 	EvLate            = 52
 	EvYields          = 53
+	EvEnd             = 54
 )
 
 // Wake-up causes: the origin of a transition from waiting to runnable.
@@ -311,7 +312,7 @@ var Events = Layout{
 		variant(EvGoSwitch, "go switch", 2, "coroutine switch: the running goroutine waits (ends=1: ended), g runs",
 			append([]BitField{arg("ends", "", "1 if the running goroutine ended")}, goWord...)),
 		variant(EvSyscallBegin, "syscall begin", 1, "the running goroutine enters a system call, keeping its processor",
-			nil),
+			[]BitField{arg("end", "", "of a connection, to which it writes, see \"end\" events; 0: it does not, or that is not known")}),
 		variant(EvSyscallEnd, "syscall end", 1, "it left the call and still has its processor", nil),
 		variant(EvSyscallEndNoP, "syscall end blocked", 1, "it left the call without a processor: runnable", nil),
 		variant(EvGoCreateSyscall, "go create syscall", 2,
@@ -388,6 +389,10 @@ var Events = Layout{
 			arg("by", "", "microseconds; 16777215: as many or more")}),
 		variant(EvYields, "yields", 1, "the running goroutine yields some times in a row, and the scheduler lets it go on each time", []BitField{
 			arg("n", "", "how often; 0: nothing happened, the word was needed meanwhile")}),
+		variant(EvEnd, "end", 3, "the running goroutine uses an end of a connection for the first time", []BitField{
+			arg("end", "", "its number"),
+			{Name: "address", Word: 1, Width: AddressBits, Doc: "what goroutines wait for that read from it"},
+			{Name: "key", Word: 2, Width: 64, Doc: "of the connection; that of the other end differs in the lowest bit"}}),
 		variant(EvTaskBegin, "task begin", 2, "the running goroutine begins a task of runtime/trace", []BitField{
 			arg("text", "", "its name, see \"text\" records"),
 			{Name: "task", Word: 1, Width: 64, Doc: "its number"}}),

@@ -222,7 +222,7 @@ func (x *writing) change(e *trace.Event, n steps.G, last steps.StepID) {
 	switch {
 	case e.To == trace.Syscall && !w.call:
 		w.call = true
-		w.out.Call(x.now(n))
+		w.out.Call(x.now(n), e.WritesTo())
 	case e.To == trace.Running:
 		x.called(w, x.now(n))
 	}
@@ -373,7 +373,7 @@ func (x *writing) leaves(n steps.G, id steps.StepID) {
 		return
 	case x.calls(id):
 		if !w.call {
-			w.out.Call(at)
+			w.out.Call(at, 0)
 		}
 		w.call = true
 		w.out.Yield(at)

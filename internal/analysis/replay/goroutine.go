@@ -19,7 +19,8 @@ type G struct {
 	Locks
 	Regions []OpenRegion
 	Labels  SpanID
-	Did     Operation // the last one
+	Did     Operation   // the last one
+	Writes  trace.EndID // in the system call that it is in, or was in last; 0: that is not known
 	woke    woke
 }
 
@@ -160,6 +161,9 @@ func (r *Replay) change(e *trace.Event) {
 	g.real = e.To
 	if e.To == trace.Running && e.From != trace.OffCPU {
 		g.Proc = e.Proc()
+	}
+	if e.To == trace.Syscall {
+		g.Writes = e.WritesTo()
 	}
 	r.turn(g, e.Time, r.virtualState(g, e.To), g.Spins)
 	if e.From == trace.OffCPU {

@@ -280,6 +280,8 @@ func (b *builder) Other(g *replay.G, e *trace.Event) {
 	case e.Kind == trace.Semaphore:
 		at, size := e.Channel()
 		b.objects.holds(b.objects.at(at), size)
+	case e.Kind == trace.Joined:
+		b.network.ends.add(e.Joined())
 	case g == nil:
 	case e.Kind == trace.Timer:
 		b.timers.set(g, e)

@@ -10,9 +10,10 @@ import (
 )
 
 // A wait for the network may be one for a goroutine of the same process: a test's server and its
-// clients, the two ends of a pipe. Such a wait ends because another goroutine wrote, which the
-// trace shows as a system call that is over soon before. The goroutine is found from many waits for
-// one descriptor: each has a call of that goroutine in it, and each ends soon after the last one.
+// clients, the two ends of a pipe. Such a wait ends because another goroutine wrote, in a system
+// call. Of connections between sockets the trace tells which ends belong together, and to which one
+// a call writes. Of others the goroutine is found from many waits for one descriptor: each has a
+// call of that goroutine in it, and each ends soon after the last one.
 
 const (
 	leastWithin = 8    // waits for a descriptor that are enough evidence
@@ -31,7 +32,12 @@ type network struct {
 	n       int
 	by      map[G]int                 // how many each goroutine began
 	replies map[trace.Address][]reply // by descriptor
+	ends    ends
+	written []written
 }
+
+// written is the end of a wait for what another goroutine wrote, and that one's call.
+type written struct{ take, give StepID }
 
 // call is a system call that began.
 type call struct {
@@ -41,10 +47,13 @@ type call struct {
 
 // calls notes that a goroutine begins a system call.
 func (x *network) calls(g *replay.G, now trace.Time) {
-	if x.by == nil {
+	if x.by == nil && g.Writes == 0 {
 		return
 	}
 	c := call{x.my(g).n, x.step(g, now, Step{Kind: Operate})}
+	if x.ends.writes(g.Writes, write{c.step, now}); x.by == nil {
+		return
+	}
 	x.last[x.n%mostCalls] = c
 	x.n++
 	x.by[c.n]++
@@ -71,10 +80,14 @@ func (x *network) replied(g *replay.G, w *replay.Wait) {
 	if w.Address == 0 {
 		return
 	}
+	m := x.my(g)
+	if give, ok := x.ends.written(w.Address, w.Since); ok {
+		x.written = append(x.written, written{m.last, give})
+		return
+	}
 	if x.by == nil {
 		x.by, x.replies = map[G]int{}, map[trace.Address][]reply{}
 	}
-	m := x.my(g)
 	r, found := reply{take: m.last}, 0
 	for i := x.n - 1; i >= 0 && i >= x.n-mostCalls && found < candidates; i-- {
 		c := x.last[i%mostCalls]
@@ -92,6 +105,9 @@ func (x *network) replied(g *replay.G, w *replay.Wait) {
 // connect makes waits for descriptors that goroutines of the process write to waits for these.
 func (x *network) connect() {
 	x.p.FirstWrite = x.p.Tokens
+	for _, w := range x.written {
+		x.joins(w.take, w.give)
+	}
 	for _, fd := range slices.Sorted(maps.Keys(x.replies)) {
 		list := x.replies[fd]
 		writer, ok := x.writer(list)
@@ -103,15 +119,20 @@ func (x *network) connect() {
 			if !ok {
 				continue
 			}
-			give, take := x.p.Step(c.step), x.p.Step(list[i].take)
-			if give.Kind == Operate {
-				give.Kind, give.ref = Give, uint32(x.token())
-			}
-			take.Kind, take.ref = Take, give.ref
-			take.SetTransit(int64(take.At - give.At))
+			x.joins(list[i].take, c.step)
 		}
 	}
-	x.replies = nil
+	x.replies, x.written = nil, nil
+}
+
+// joins makes a wait one for a goroutine's call.
+func (x *network) joins(taken, given StepID) {
+	give, take := x.p.Step(given), x.p.Step(taken)
+	if give.Kind == Operate {
+		give.Kind, give.ref = Give, uint32(x.token())
+	}
+	take.Kind, take.ref = Take, give.ref
+	take.SetTransit(int64(take.At - give.At))
 }
 
 // writer is the goroutine at the other end of a descriptor.

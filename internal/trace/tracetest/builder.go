@@ -453,6 +453,14 @@ func (b *Builder) Note(g G, kind uint64) { b.event(b.on(g), kind, 0) }
 // Syscall begins a system call, in which g keeps its processor.
 func (b *Builder) Syscall(g G) { b.event(b.on(g), spec.EvSyscallBegin, 0) }
 
+// Writes begins one in which a running goroutine writes to an end of a connection.
+func (b *Builder) Writes(g G, end uint64) { b.event(b.on(g), spec.EvSyscallBegin, end) }
+
+// ConnectionEnd tells of an end that a running goroutine uses.
+func (b *Builder) ConnectionEnd(g G, end, address, key uint64) {
+	b.event(b.on(g), spec.EvEnd, end, address, key)
+}
+
 // SyscallEnd ends it with the processor still there.
 func (b *Builder) SyscallEnd(g G) { b.event(b.on(g), spec.EvSyscallEnd, 0) }
 

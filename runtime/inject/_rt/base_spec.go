@@ -91,6 +91,7 @@ const (
 	qinstEvSemaphore       = 51
 	qinstEvLate            = 52
 	qinstEvYields          = 53
+	qinstEvEnd             = 54
 	// the goroutine that runs on the thread
 	qinstCauseGoroutine = 0
 	qinstCauseNetpoll   = 1

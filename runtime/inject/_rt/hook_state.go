@@ -290,7 +290,7 @@ func qinstGoSysCall() {
 		b.call = now
 		return
 	}
-	qinstPut(now, qinstCurrent(), qinstEvSyscallBegin<<24)
+	qinstPut(now, qinstCurrent(), qinstEvSyscallBegin<<24|qinstWritesTo())
 }
 
 // qinstCallCounts notes the beginning that qinstGoSysCall has left out, if there is one, because
