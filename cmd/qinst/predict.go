@@ -128,7 +128,8 @@ func (f *replayFlags) record(e *env, times int, program []string) (runs []predic
 	defer stop()
 	r := &lab.Runner{Stdin: os.Stdin, Stdout: e.stderr, Stderr: e.stderr}
 	job := lab.Job{Program: program[0], Args: program[1:]}
-	err = r.Run(ctx, lab.Plan{Rounds: times, Cases: []lab.Case{{Name: program[0], Job: job}}}, func(res lab.Result) error {
+	plan := lab.Plan{Rounds: times, Cases: []lab.Case{{Name: program[0], Job: job}}}
+	err = r.Run(ctx, plan, func(res lab.Result) error {
 		run, err := f.trace(e, res.Trace)
 		run.name = fmt.Sprintf("run %d", res.Round+1)
 		runs = append(runs, run)

@@ -131,7 +131,7 @@ func patches() []patch {
 		{"time.go", after("timer.unlockAndRun", "f := t.f"),
 			"; if !t.isChan { getg().m.qinstTimer = uintptr(unsafe.Pointer(t)) }"},
 
-		// Who writes to a descriptor, and what it is an end of.
+		// Reads and writes of descriptors, which may be ends of connections within the program.
 		{"netpoll.go", after("poll_runtime_pollOpen", "pd.fd = fd"), "; pd.qinstEnd = 0"},
 		{"netpoll.go", before("poll_runtime_pollReset", "return pollNoError"), "qinstUses(pd, mode); "},
 

@@ -16,8 +16,8 @@ import (
 const (
 	compared = 5
 	// by how much single runs of a program usually differ, as the standard deviation of their
-	// lengths in relation to the mean, and how many runs that counts as: 48 programs of 50 to 600 ms
-	// on a virtual machine differed by 2 to 4 %
+	// lengths in relation to the mean, and the number of runs that they count as: 48 programs of
+	// 50 to 600 ms on a virtual machine differed by 2 to 4 %
 	usual, usualCounts = 0.025, 4
 )
 
@@ -126,7 +126,8 @@ func (of *Of) join(list []*Result, i int) {
 // sameChange is a change in each result that has it.
 func sameChange(list []*Result, c *Change) (same []*Change) {
 	for _, x := range list {
-		if i := slices.IndexFunc(x.WhatIf, func(o Change) bool { return o.Change == c.Change && o.Procs == c.Procs }); i >= 0 {
+		is := func(o Change) bool { return o.Change == c.Change && o.Procs == c.Procs }
+		if i := slices.IndexFunc(x.WhatIf, is); i >= 0 {
 			same = append(same, &x.WhatIf[i])
 		}
 	}

@@ -89,6 +89,7 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 	b.idlers.begin(g.Slot)
 	b.barriers.begin(g.Slot)
 	b.requests.create(g)
+	b.network.accepts.create(g, by)
 	n, creator := G(len(b.p.Gs)), NoG
 	if by != nil {
 		creator = b.my(by).n
@@ -173,6 +174,7 @@ func (b *builder) turned(g *replay.G, now trace.Time) {
 func (b *builder) Wait(g *replay.G) {
 	m, w := b.my(g), g.Wait
 	b.pollers.begins(g)
+	b.network.begins(w)
 	s := Takes(0)
 	s.Obj, s.point = b.objects.of(w.Object), w.In
 	id := b.step(g, w.Since, s)
@@ -281,7 +283,7 @@ func (b *builder) Other(g *replay.G, e *trace.Event) {
 		at, size := e.Channel()
 		b.objects.holds(b.objects.at(at), size)
 	case e.Kind == trace.Joined:
-		b.network.ends.add(e.Joined())
+		b.network.joined(g, e.Joined())
 	case g == nil:
 	case e.Kind == trace.Timer:
 		b.timers.set(g, e)

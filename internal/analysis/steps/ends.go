@@ -16,6 +16,9 @@ type write struct {
 	at   trace.Time
 }
 
+// written is the end of a wait for what another goroutine wrote, and that one's call.
+type written struct{ take, give StepID }
+
 // mostWrites is how many of the last writes to an end are kept. A wait to read ends with the first
 // write after it began, or with one before whose data had not arrived.
 const mostWrites = 16
@@ -26,16 +29,18 @@ type writes struct {
 	n    int
 }
 
-// add notes an end. A descriptor that is used again is another end.
-func (x *ends) add(e trace.ConnectionEnd) {
+// add notes an end. A descriptor that is used again is another end: the key that it had, 0: none.
+func (x *ends) add(e trace.ConnectionEnd) (was uint64) {
 	if x.at == nil {
 		x.at, x.of, x.by, x.lists = map[trace.Address]trace.EndID{}, map[trace.EndID]uint64{},
 			map[uint64]trace.EndID{}, map[trace.EndID]*writes{}
 	}
-	if was, ok := x.at[e.Address]; ok {
-		x.forget(was)
+	if id, ok := x.at[e.Address]; ok {
+		was = x.of[id]
+		x.forget(id)
 	}
 	x.at[e.Address], x.of[e.ID], x.by[e.Key] = e.ID, e.Key, e.ID
+	return was
 }
 
 func (x *ends) forget(id trace.EndID) {
@@ -60,7 +65,8 @@ func (x *ends) writes(to trace.EndID, w write) {
 	list.n++
 }
 
-// written is the call that ended a wait to read, since a time, by what was written to the other end.
+// written is the call that ended a wait to read, which began at a time: what it wrote to the other
+// end.
 func (x *ends) written(address trace.Address, since trace.Time) (StepID, bool) {
 	id, ok := x.at[address]
 	if !ok {

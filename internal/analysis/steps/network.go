@@ -33,11 +33,9 @@ type network struct {
 	by      map[G]int                 // how many each goroutine began
 	replies map[trace.Address][]reply // by descriptor
 	ends    ends
+	accepts accepts
 	written []written
 }
-
-// written is the end of a wait for what another goroutine wrote, and that one's call.
-type written struct{ take, give StepID }
 
 // call is a system call that began.
 type call struct {
@@ -51,12 +49,30 @@ func (x *network) calls(g *replay.G, now trace.Time) {
 		return
 	}
 	c := call{x.my(g).n, x.step(g, now, Step{Kind: Operate})}
-	if x.ends.writes(g.Writes, write{c.step, now}); x.by == nil {
+	w := write{c.step, now}
+	if x.ends.writes(g.Writes, w); x.by == nil {
 		return
 	}
+	x.accepts.called(g.Slot, w)
 	x.last[x.n%mostCalls] = c
 	x.n++
 	x.by[c.n]++
+}
+
+// begins notes that a goroutine begins to wait. System calls before the first wait for the network
+// have no steps.
+func (x *network) begins(w *replay.Wait) {
+	if x.by == nil && w.Address != 0 && x.r.T.Reason(w.Reason) == "IO wait" {
+		x.by, x.replies = map[G]int{}, map[trace.Address][]reply{}
+	}
+}
+
+// joined notes an end of a connection, which a goroutine begins to use.
+func (x *network) joined(g *replay.G, e trace.ConnectionEnd) {
+	delete(x.accepts.users, x.ends.add(e)) // its other end was not the program's
+	if w, ok := x.accepts.uses(g.Slot, e.Key); ok {
+		x.written = append(x.written, w)
+	}
 }
 
 // reply is the end of a wait for a descriptor: its step, and the last call of each goroutine
@@ -86,7 +102,11 @@ func (x *network) replied(g *replay.G, w *replay.Wait) {
 		return
 	}
 	if x.by == nil {
-		x.by, x.replies = map[G]int{}, map[trace.Address][]reply{}
+		return // the trace has only the end of it
+	}
+	if x.accepts.is(w, x.r.T) {
+		x.accepts.accepted(g.Slot, accept{m.last, w.Since, x.p.Step(m.last).At})
+		return
 	}
 	r, found := reply{take: m.last}, 0
 	for i := x.n - 1; i >= 0 && i >= x.n-mostCalls && found < candidates; i-- {

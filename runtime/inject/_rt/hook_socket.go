@@ -6,11 +6,11 @@ import (
 	"unsafe"
 )
 
-// Both ends of a connection may be in the program: a server and its clients, the ends of a pipe.
-// Who waits to read from one end waits for whoever writes to the other, and readers of the trace
-// must know which ends belong together. The addresses of a socket tell, or a pipe's inode. They are
-// asked for once, when the program first reads from a descriptor or writes to it. From then on the
-// system calls in which it writes have the number of their end.
+// Both ends of a connection may be in the program, as those between a server and its clients in a
+// test. A goroutine that reads from one end waits for the one that writes to the other, so readers
+// of the trace must know which ends belong together. The addresses of the two sockets show it. They
+// are asked for once, when the program first reads from a descriptor or writes to it. System calls
+// that write to it have the number of their end after that.
 
 const (
 	qinstNoEnd    = ^uint32(0) // of a descriptor whose other end is not known
@@ -37,8 +37,8 @@ func qinstUses(pd *pollDesc, mode int) {
 	}
 }
 
-// qinstFindEnd gives a descriptor its number, and tells what it is an end of: the key is the same
-// for both, but for its lowest bit.
+// qinstFindEnd gives a descriptor its number, and records its connection: the keys of both ends
+// differ in their lowest bit.
 // Context: hook.
 func qinstFindEnd(pd *pollDesc) uint32 {
 	end, key := qinstNoEnd, qinstKeyOf(pd.fd)
@@ -67,8 +67,7 @@ type qinstSocketName struct {
 	rest   [12]uint64
 }
 
-// qinstKeyOf is the key of what a descriptor is an end of, 0 if that has no other end, or is not
-// known.
+// qinstKeyOf is the key of a descriptor's connection, 0 if it is none of the Internet's.
 // Context: hook.
 func qinstKeyOf(fd uintptr) uint64 {
 	local, remote := qinstNamed(qinstSysGetsockname, fd), qinstNamed(qinstSysGetpeername, fd)
@@ -114,8 +113,8 @@ func qinstMixed(a, b uint64) uint64 {
 	return h ^ h>>29
 }
 
-// qinstWritesTo is the end to which the running goroutine writes in the system call that begins now,
-// 0: it does not, or that is not known.
+// qinstWritesTo is the end to which the running goroutine writes in the system call that begins, 0
+// if it does not, or that is not known.
 // Context: hook.
 //
 //go:nosplit
