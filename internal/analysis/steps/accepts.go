@@ -1,8 +1,6 @@
 package steps
 
 import (
-	"slices"
-
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/trace"
 )
@@ -10,19 +8,30 @@ import (
 // accepts are the waits of listeners of the program for connections that it makes itself. That of a
 // connection ends because a goroutine connects, in a system call. Which one that is, shows when
 // both ends are used: by the goroutines that accepted and connected, or by such as these created
-// for it.
+// for it. The system has connected them at once then, so that a wait for that is one for a
+// processor that finds out.
 type accepts struct {
 	gs    bySlot[line]
 	users map[uint64]line // of ends whose connection is not matched, by key
-	calls map[trace.StackID]bool
+	kinds map[trace.StackID]waitKind
 }
+
+// waitKind is what a wait for the network is for.
+type waitKind uint8
+
+const (
+	forData waitKind = iota
+	toAccept
+	toConnect
+)
 
 // line are a goroutine's own recent actions, and its creator's before it was created.
 type line [2]recent
 
 // recent are the last actions that may belong to one end of a connection.
 type recent struct {
-	wait  *accept // for a connection; nil: none
+	wait  *waited // for a connection; nil: none
+	dials *waited // until it is connected
 	calls [mostDialed]write
 	n     int
 }
@@ -31,10 +40,11 @@ type recent struct {
 // connects; those after it ask for addresses and set options.
 const mostDialed = 16
 
-// accept is the end of a wait for a connection.
-type accept struct {
-	take        StepID // 0: it is known who ended it
+// waited is the end of a wait.
+type waited struct {
+	step        StepID // 0: it is known who ended it
 	since, till trace.Time
+	idle        trace.Time // how long before the end a processor was idle
 }
 
 // create notes that a goroutine is created.
@@ -52,60 +62,71 @@ func (x *accepts) called(slot trace.Slot, w write) {
 	own.n++
 }
 
-// is reports whether a wait is for a connection.
-func (x *accepts) is(w *replay.Wait, t *trace.Tables) bool {
-	is, known := x.calls[w.Stack]
-	if !known && int(w.Stack) < len(t.Stacks) {
-		is = slices.ContainsFunc(t.Stacks[w.Stack], func(f trace.Frame) bool {
-			return f.Function == "internal/poll.(*FD).Accept"
-		})
-		if x.calls == nil {
-			x.calls = map[trace.StackID]bool{}
-		}
-		x.calls[w.Stack] = is
+// kind is what a wait is for.
+func (x *accepts) kind(w *replay.Wait, t *trace.Tables) waitKind {
+	kind, known := x.kinds[w.Stack]
+	if known || int(w.Stack) >= len(t.Stacks) {
+		return kind
 	}
-	return is
+	for _, f := range t.Stacks[w.Stack] {
+		switch f.Function {
+		case "internal/poll.(*FD).Accept":
+			kind = toAccept
+		case "net.(*netFD).connect":
+			kind = toConnect
+		}
+	}
+	if x.kinds == nil {
+		x.kinds = map[trace.StackID]waitKind{}
+	}
+	x.kinds[w.Stack] = kind
+	return kind
 }
 
-// accepted notes the end of such a wait.
-func (x *accepts) accepted(slot trace.Slot, a accept) { x.gs.of(slot)[0].wait = &a }
-
-// uses notes which goroutine uses an end first. Once both are used, the wait for this connection may
-// be known: the one end is that of who waited, the other that of a call meanwhile.
-func (x *accepts) uses(slot trace.Slot, key uint64) (written, bool) {
-	l := *x.gs.of(slot)
-	other, ok := x.users[key^1]
-	if !ok {
-		if x.users == nil {
-			x.users = map[uint64]line{}
-		}
-		if len(x.users) < mostUsers {
-			x.users[key] = l
-		}
-		return written{}, false
+// ended notes the end of such a wait, and reports whether it is one for a connection of the
+// program's own, or to be connected.
+func (x *accepts) ended(slot trace.Slot, kind waitKind, w waited) bool {
+	switch own := &x.gs.of(slot)[0]; kind {
+	case toAccept:
+		own.wait = &w
+	case toConnect:
+		own.dials = &w
 	}
-	delete(x.users, key^1)
-	if w, ok := l.ended(&other); ok {
-		return w, true
-	}
-	return other.ended(&l)
+	return kind != forData
 }
 
-// mostUsers bounds those of connections whose other end is not the program's.
+// mostUsers bounds the ends of connections whose other end is not the program's.
 const mostUsers = 1 << 12
 
-// ended finds a wait for a connection, and the call of another line that ended it.
-func (l *line) ended(by *line) (written, bool) {
+// uses notes which goroutine uses an end first, and returns those of both ends, once they are known.
+func (x *accepts) uses(slot trace.Slot, key uint64) (one, other line, both bool) {
+	one = *x.gs.of(slot)
+	if other, both = x.users[key^1]; both {
+		delete(x.users, key^1)
+		return one, other, true
+	}
+	if x.users == nil {
+		x.users = map[uint64]line{}
+	}
+	if len(x.users) < mostUsers {
+		x.users[key] = one
+	}
+	return one, other, false
+}
+
+// joined finds the wait for a connection, which is at one end, and the call that ended it, at the
+// other.
+func (l *line) joined(by *line) (written, bool) {
 	for i := range l {
-		a := l[i].wait
-		if a == nil || a.take == 0 {
+		w := l[i].wait
+		if w == nil || w.step == 0 {
 			continue
 		}
 		for j := range by {
-			if w, ok := by[j].within(a); ok {
-				taken := written{a.take, w.step}
-				a.take = 0
-				return taken, true
+			if c, ok := by[j].within(w); ok {
+				joined := written{w.step, c.step, w.idle}
+				w.step = 0
+				return joined, true
 			}
 		}
 	}
@@ -113,11 +134,21 @@ func (l *line) ended(by *line) (written, bool) {
 }
 
 // within is the last call during a wait.
-func (r *recent) within(a *accept) (write, bool) {
+func (r *recent) within(w *waited) (write, bool) {
 	for i := r.n - 1; i >= 0 && i >= r.n-mostDialed; i-- {
-		if w := r.calls[i%mostDialed]; w.at < a.till {
-			return w, w.at >= a.since
+		if c := r.calls[i%mostDialed]; c.at < w.till {
+			return c, c.at >= w.since
 		}
 	}
 	return write{}, false
+}
+
+// dialed is the wait to be connected, which is at one end; nil: there was none.
+func (l *line) dialed() *waited {
+	for i := range l {
+		if w := l[i].dials; w != nil && w.step != 0 {
+			return w
+		}
+	}
+	return nil
 }

@@ -244,7 +244,7 @@ func (b *builder) wokenOutside(g *replay.G, w *replay.Wait, by replay.Waker, now
 	s.Kind, s.number, s.ref = Delay, int64(s.At-w.Since), uint32(causeOf(by.Cause))
 	switch by.Cause {
 	case trace.WakeNetpoll:
-		b.network.replied(g, w)
+		b.network.replied(g, w, b.processors.idleFor(now))
 	case trace.WakeTimer:
 		b.p.slept = append(b.p.slept, sleep{b.my(g).last, w.Stack})
 		b.idlers.ended(g, w, by)

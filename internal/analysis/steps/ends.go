@@ -16,8 +16,12 @@ type write struct {
 	at   trace.Time
 }
 
-// written is the end of a wait for what another goroutine wrote, and that one's call.
-type written struct{ take, give StepID }
+// written is the end of a wait for what another goroutine wrote, that one's call, and how long
+// before the end a processor was idle.
+type written struct {
+	take, give StepID
+	idle       trace.Time
+}
 
 // mostWrites is how many of the last writes to an end are kept. A wait to read ends with the first
 // write after it began, or with one before whose data had not arrived.

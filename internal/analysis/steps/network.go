@@ -70,8 +70,23 @@ func (x *network) begins(w *replay.Wait) {
 // joined notes an end of a connection, which a goroutine begins to use.
 func (x *network) joined(g *replay.G, e trace.ConnectionEnd) {
 	delete(x.accepts.users, x.ends.add(e)) // its other end was not the program's
-	if w, ok := x.accepts.uses(g.Slot, e.Key); ok {
+	one, other, both := x.accepts.uses(g.Slot, e.Key)
+	if !both {
+		return
+	}
+	w, ok := one.joined(&other)
+	if !ok {
+		w, ok = other.joined(&one)
+	}
+	if ok {
 		x.written = append(x.written, w)
+	}
+	for _, l := range []*line{&one, &other} {
+		if w := l.dialed(); w != nil { // the connection was made when the wait began
+			s := x.p.Step(w.step)
+			s.number = int64(min(w.till-w.since, w.idle))
+			s.At, w.step = w.since+trace.Time(s.number), 0
+		}
 	}
 }
 
@@ -79,6 +94,7 @@ func (x *network) joined(g *replay.G, e trace.ConnectionEnd) {
 // meanwhile. There may be one for each request of a long run.
 type reply struct {
 	take  StepID
+	idle  trace.Time // how long before it a processor was idle
 	calls [candidates]call
 }
 
@@ -91,24 +107,25 @@ func (r *reply) by(n G) (call, bool) {
 	return r.calls[i], true
 }
 
-// replied notes the end of a wait for the network, which was a goroutine's last step.
-func (x *network) replied(g *replay.G, w *replay.Wait) {
+// replied notes the end of a wait for the network, which was a goroutine's last step. idle is how
+// long before it a processor was idle: data that had arrived before then waited for a processor.
+func (x *network) replied(g *replay.G, w *replay.Wait, idle trace.Time) {
 	if w.Address == 0 {
 		return
 	}
 	m := x.my(g)
 	if give, ok := x.ends.written(w.Address, w.Since); ok {
-		x.written = append(x.written, written{m.last, give})
+		x.written = append(x.written, written{m.last, give, idle})
 		return
 	}
 	if x.by == nil {
 		return // the trace has only the end of it
 	}
-	if x.accepts.is(w, x.r.T) {
-		x.accepts.accepted(g.Slot, accept{m.last, w.Since, x.p.Step(m.last).At})
+	kind, end := x.accepts.kind(w, x.r.T), waited{m.last, w.Since, x.p.Step(m.last).At, idle}
+	if x.accepts.ended(g.Slot, kind, end) {
 		return
 	}
-	r, found := reply{take: m.last}, 0
+	r, found := reply{take: m.last, idle: idle}, 0
 	for i := x.n - 1; i >= 0 && i >= x.n-mostCalls && found < candidates; i-- {
 		c := x.last[i%mostCalls]
 		if x.p.Step(c.step).At < w.Since {
@@ -126,7 +143,7 @@ func (x *network) replied(g *replay.G, w *replay.Wait) {
 func (x *network) connect() {
 	x.p.FirstWrite = x.p.Tokens
 	for _, w := range x.written {
-		x.joins(w.take, w.give)
+		x.joins(w)
 	}
 	for _, fd := range slices.Sorted(maps.Keys(x.replies)) {
 		list := x.replies[fd]
@@ -139,20 +156,22 @@ func (x *network) connect() {
 			if !ok {
 				continue
 			}
-			x.joins(list[i].take, c.step)
+			x.joins(written{list[i].take, c.step, list[i].idle})
 		}
 	}
 	x.replies, x.written = nil, nil
 }
 
 // joins makes a wait one for a goroutine's call.
-func (x *network) joins(taken, given StepID) {
-	give, take := x.p.Step(given), x.p.Step(taken)
+func (x *network) joins(w written) {
+	give, take := x.p.Step(w.give), x.p.Step(w.take)
 	if give.Kind == Operate {
 		give.Kind, give.ref = Give, uint32(x.token())
 	}
-	take.Kind, take.ref = Take, give.ref
-	take.SetTransit(int64(take.At - give.At))
+	since := take.At - trace.Time(take.Lasts())
+	way := min(take.At-give.At, w.idle)
+	take.Kind, take.ref, take.At = Take, give.ref, max(since, give.At+way)
+	take.SetTransit(int64(way))
 }
 
 // writer is the goroutine at the other end of a descriptor.

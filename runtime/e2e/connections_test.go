@@ -1,0 +1,42 @@
+package e2e_test
+
+import (
+	"os/exec"
+	"testing"
+
+	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/runtime/e2e"
+)
+
+// TestConnections: where a server and its clients are in one process, waits for the network are for
+// each other, whether connections are kept, closed after a request, or have TLS and HTTP/2. The
+// trace begins before the first one. Left are waits that end with the program's last connections.
+func TestConnections(t *testing.T) {
+	t.Parallel()
+	program := e2e.Build(t, "programs", "clients")
+	for _, how := range []string{"keep", "close", "tls"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			tr, _ := e2e.Traced(t, exec.Command(program, how, "4"), "QINST=budget=5%")
+			p, _, err := steps.Build(tr, steps.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			outside, within := 0, 0
+			for g := range p.Gs {
+				for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+					switch s := p.Step(id); {
+					case s.Kind == steps.Delay && s.Cause() == steps.Network:
+						outside++
+					case p.Reads(s):
+						within++
+					}
+				}
+			}
+			if within < 100 || outside*20 > within {
+				t.Errorf("%d waits for the network are within the process, %d are not: expected a twentieth at most",
+					within, outside)
+			}
+		})
+	}
+}
