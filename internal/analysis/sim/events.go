@@ -79,7 +79,8 @@ func (c *scheduler) event(e entry, real bool) bool {
 	if real {
 		step := c.s.p.Step(x.step)
 		c.at, c.timer = -1, step.Kind == steps.Delay && step.Cause() == steps.Timer
-		c.polled = step.Kind == steps.Delay && step.Cause() == steps.Network || c.s.p.Reads(step)
+		c.polled = step.Waits(steps.Network) || c.s.p.Reads(step)
+		c.late = c.wakes - float64(step.Lasts())
 		return false
 	}
 	c.at = x.proc

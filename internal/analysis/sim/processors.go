@@ -79,8 +79,10 @@ func (s *simulation) skips(g steps.G, step *steps.Step) bool {
 // ready makes a goroutine ready on the processor at hand.
 func (c *scheduler) ready(g steps.G) {
 	c.queued++
-	if c.at < 0 && (c.timer || c.polled) {
+	if c.at < 0 && c.timer {
 		c.due = append(c.due, g)
+	} else if c.at < 0 && c.polled {
+		c.arrived = append(c.arrived, g)
 	} else if c.at < 0 {
 		c.global = append(c.global, g)
 	} else {
@@ -97,13 +99,19 @@ func (c *scheduler) ready(g steps.G) {
 }
 
 // polls lets an idle processor run a goroutine that the network made ready: it is the one that
-// found that out, which the goroutine's wait is part of.
+// found that out, which takes a while. In the recorded run that was part of the goroutine's wait, or
+// no processor was idle.
 func (c *scheduler) polls() {
 	for i := range c.procs {
-		if c.procs[i].g < 0 {
+		switch {
+		case c.procs[i].g >= 0:
+			continue
+		case c.late <= 0:
 			c.look(int32(i))
-			return
+		case !c.waking:
+			c.looksIn(int32(i), c.late)
 		}
+		return
 	}
 }
 
@@ -144,6 +152,9 @@ func (c *scheduler) look(i int32) bool {
 		g, p.queue = p.queue[0], p.queue[1:]
 	case len(c.global) > 0:
 		g, c.global = c.global[0], c.global[1:]
+	case len(c.arrived) > 0:
+		g, p.queue = c.arrived[0], append(p.queue, c.arrived[1:]...)
+		c.arrived = nil
 	default:
 		g = c.steal(i)
 	}

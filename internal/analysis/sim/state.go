@@ -86,11 +86,13 @@ type scheduler struct {
 	procs  []processor
 	at     int32 // the processor on which something happens, -1: none
 	global []steps.G
-	// their timers are due, or the network has something for them: the next processor that looks
-	// for a goroutine runs them first
-	due    []steps.G
-	timer  bool // what happens is the end of a timer
-	polled bool // or of a wait for the network
+	// their timers are due: the next processor that looks for a goroutine runs them first
+	due []steps.G
+	// the network has something for them: a processor finds out when there is nothing else to run
+	arrived []steps.G
+	timer   bool    // what happens is the end of a timer
+	polled  bool    // or of a wait for the network
+	late    float64 // how much later than this an idle processor finds out, in ns
 	queued int  // goroutines that are ready, in all queues and places
 	rand   *rand.Rand
 	waking bool    // a processor is being woken, or holds off: no other one is woken meanwhile
