@@ -8,9 +8,9 @@ import (
 	"qinst.dev/runtime/e2e"
 )
 
-// TestConnections: where a server and its clients are in one process, waits for the network are for
-// each other, whether connections are kept, closed after a request, or have TLS and HTTP/2. The
-// trace begins before the first one. Left are waits that end with the program's last connections.
+// TestConnections: where a server and its clients are in one process, waits for the network are
+// for each other, whether connections are kept, closed after a request, or have TLS and HTTP/2.
+// Left are those until a connection is made, which the system does at once.
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	program := e2e.Build(t, "programs", "clients")
@@ -22,20 +22,20 @@ func TestConnections(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			outside, within := 0, 0
+			outside, within := int64(0), 0
 			for g := range p.Gs {
 				for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
 					switch s := p.Step(id); {
-					case s.Kind == steps.Delay && s.Cause() == steps.Network:
-						outside++
+					case s.Waits(steps.Network):
+						outside += s.Lasts()
 					case p.Reads(s):
 						within++
 					}
 				}
 			}
-			if within < 100 || outside*20 > within {
-				t.Errorf("%d waits for the network are within the process, %d are not: expected a twentieth at most",
-					within, outside)
+			if within < 100 || outside*5 > int64(p.End) {
+				t.Errorf("%d waits for the network are within the process, others take %d ns of a run of %d: expected a fifth at most",
+					within, outside, p.End)
 			}
 		})
 	}

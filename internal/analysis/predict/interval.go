@@ -40,7 +40,8 @@ type gained struct{ ns, less, more float64 }
 // independent errors do: how lengths vary; how much work the change applies to, where samples
 // divide it; how fast the program runs, which differs within a run and between runs; and the
 // recorded run, of which what the computed one differs by may be gained, or not. Policies differ in
-// who runs when several could: the interval contains the gains by all of them.
+// who runs when several could: the interval contains the gains by all of them. It contains what the
+// collector's work would be if memory changed as the work does.
 func (r *runner) gains(w *WhatIf, o sim.Options) (g gained) {
 	run := r.at(o.Procs, o.Policy).T
 	var lengths float64
@@ -61,6 +62,11 @@ func (r *runner) gains(w *WhatIf, o sim.Options) (g gained) {
 		}
 	}
 	g.less, g.more = least-g.ns-off, most-g.ns+off
+	if of := r.ofMemory(w, o); of > 0 {
+		g.more += of
+	} else {
+		g.less += of
+	}
 	return g
 }
 

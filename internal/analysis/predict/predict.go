@@ -205,11 +205,11 @@ func (r *Result) change(runs *runner, policy sim.Policy, procs int, changes []Wh
 
 // collector is how long the collector works, of processors' time.
 func collector(p *steps.Program) int64 {
-	s, ns := &p.R.System, 0.
+	ns := 0.
 	for id := range steps.StepID(p.Steps.Len()) {
 		for _, part := range p.PartsOf(id) {
 			for _, share := range p.Shares(part.Context) {
-				if share.Proc == s.Worker || share.Proc == s.Assist || share.Proc == s.Stop {
+				if collects(p, &share) {
 					ns += share.Share * float64(part.Ns)
 				}
 			}

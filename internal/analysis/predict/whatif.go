@@ -68,10 +68,7 @@ var changeKinds = []changeKind{
 		}},
 	{"gc", "gc=off", true, false, 0, "", nil,
 		func(p *steps.Program, _ *WhatIf) func(replay.SetID, *steps.Share) bool {
-			s := &p.R.System
-			return func(_ replay.SetID, x *steps.Share) bool {
-				return x.Proc == s.Worker || x.Proc == s.Assist || x.Proc == s.Stop
-			}
+			return func(_ replay.SetID, s *steps.Share) bool { return collects(p, s) }
 		}, nil},
 	{"", "main.f=-30%", false, true, 0, "procedure, loop or group of goroutines", workNames,
 		func(p *steps.Program, w *WhatIf) func(replay.SetID, *steps.Share) bool {
@@ -85,6 +82,12 @@ var changeKinds = []changeKind{
 				return slices.ContainsFunc(members, func(m replay.Member) bool { return p.R.Sets.Has(set, m) })
 			}
 		}, nil},
+}
+
+// collects reports whether a share of work is the collector's.
+func collects(p *steps.Program, s *steps.Share) bool {
+	x := &p.R.System
+	return s.Proc == x.Worker || s.Proc == x.Assist || s.Proc == x.Stop
 }
 
 // mostOf bounds the numbers of changes: locks and workers take memory.
@@ -247,7 +250,7 @@ func (w *WhatIf) members(p *steps.Program) (list []replay.Member) {
 // options are those of the changed run. found reports whether there is anything to change.
 func (w *WhatIf) options(p *steps.Program) (o sim.Options, found bool) {
 	if w.kind.in != nil {
-		return scaled(p, w.scale, w.kind.in(p, w)), true
+		return scaled(p, w.factor(p)), true
 	}
 	return w.kind.of(p, w)
 }
@@ -278,14 +281,24 @@ func (w *WhatIf) objects(p *steps.Program) map[steps.ObjectID]bool {
 	return found
 }
 
-// scaled are the options of a run in which some shares of work take scale as long.
-func scaled(p *steps.Program, scale float64, in func(replay.SetID, *steps.Share) bool) sim.Options {
+// factor is what shares of work are multiplied by.
+func (w *WhatIf) factor(p *steps.Program) func(replay.SetID, *steps.Share) float64 {
+	in := w.kind.in(p, w)
+	return func(set replay.SetID, s *steps.Share) float64 {
+		if in(set, s) {
+			return w.scale
+		}
+		return 1
+	}
+}
+
+// scaled are the options of a run in which shares of work take as long as a factor has it.
+func scaled(p *steps.Program, of func(replay.SetID, *steps.Share) float64) sim.Options {
 	factor := make([]float64, p.R.Contexts.Len()) // by which the work in a context changes, less 1
 	for c := range factor {
+		set := p.R.Contexts.Node(replay.ContextID(c)).Set
 		for _, s := range p.Shares(replay.ContextID(c)) {
-			if in(p.R.Contexts.Node(replay.ContextID(c)).Set, &s) {
-				factor[c] += s.Share * (scale - 1)
-			}
+			factor[c] += s.Share * (of(set, &s) - 1)
 		}
 	}
 	return sim.Options{Times: sim.Times{Length: func(id steps.StepID) float64 {

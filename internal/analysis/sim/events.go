@@ -80,7 +80,7 @@ func (c *scheduler) event(e entry, real bool) bool {
 		step := c.s.p.Step(x.step)
 		c.at, c.timer = -1, step.Kind == steps.Delay && step.Cause() == steps.Timer
 		c.polled = step.Waits(steps.Network) || c.s.p.Reads(step)
-		c.late = c.wakes - float64(step.Lasts())
+		c.late = float64(c.s.p.WakeUp - step.Lasts())
 		return false
 	}
 	c.at = x.proc

@@ -99,8 +99,8 @@ func (c *scheduler) ready(g steps.G) {
 }
 
 // polls lets an idle processor run a goroutine that the network made ready: it is the one that
-// found that out, which takes a while. In the recorded run that was part of the goroutine's wait, or
-// no processor was idle.
+// found that out, which takes a while. In the recorded run that was part of the goroutine's wait,
+// or no processor was idle.
 func (c *scheduler) polls() {
 	for i := range c.procs {
 		switch {

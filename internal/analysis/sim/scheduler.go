@@ -26,7 +26,7 @@ const (
 
 func newScheduler(s *simulation) *scheduler {
 	c := &scheduler{s: s, procs: make([]processor, min(int(s.procs), max(len(s.gs), 1))), at: -1,
-		rand: rand.New(rand.NewPCG(s.o.Seed, 1)), wakes: float64(s.p.WakeUp),
+		rand:    rand.New(rand.NewPCG(s.o.Seed, 1)),
 		monitor: monitor{tick: max(tickNS, float64(s.p.End)/mostTicks)}}
 	c.phase = c.rand.Float64() * c.tick
 
@@ -43,7 +43,7 @@ func (c *scheduler) wake() {
 	}
 	for i := range c.procs {
 		if p := &c.procs[i]; p.g < 0 && int32(i) != c.at {
-			c.looksIn(int32(i), c.wakes)
+			c.looksIn(int32(i), float64(c.s.p.WakeUp))
 			return
 		}
 	}

@@ -93,12 +93,11 @@ type scheduler struct {
 	timer   bool    // what happens is the end of a timer
 	polled  bool    // or of a wait for the network
 	late    float64 // how much later than this an idle processor finds out, in ns
-	queued int  // goroutines that are ready, in all queues and places
-	rand   *rand.Rand
-	waking bool    // a processor is being woken, or holds off: no other one is woken meanwhile
-	from   nodeID  // the node with which that began
-	looks  float64 // how long it takes
-	wakes  float64
+	queued  int     // goroutines that are ready, in all queues and places
+	rand    *rand.Rand
+	waking  bool    // a processor is being woken, or holds off: no other one is woken meanwhile
+	from    nodeID  // the node with which that began
+	looks   float64 // how long it takes
 	monitor
 }
 

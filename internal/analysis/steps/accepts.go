@@ -98,7 +98,8 @@ func (x *accepts) ended(slot trace.Slot, kind waitKind, w waited) bool {
 // mostUsers bounds the ends of connections whose other end is not the program's.
 const mostUsers = 1 << 12
 
-// uses notes which goroutine uses an end first, and returns those of both ends, once they are known.
+// uses notes which goroutine uses an end first, and returns those of both ends, once they are
+// known.
 func (x *accepts) uses(slot trace.Slot, key uint64) (one, other line, both bool) {
 	one = *x.gs.of(slot)
 	if other, both = x.users[key^1]; both {

@@ -64,6 +64,7 @@ type builder struct {
 
 func newBuilder(r *replay.Replay, o Options, end trace.Time) *builder {
 	p := &Program{R: r, Last: NoG, Objects: []Object{{Name: trace.NoPoint}}, Tokens: 1, End: end}
+	p.Memory = map[Took]int64{}
 	p.Steps.Add(Step{})
 	p.whole = price.Whole(r.T)
 	t := &tape{r: r, p: p, virtual: o.VirtualProcs > 0}
@@ -274,6 +275,9 @@ func (b *builder) Off(_ *replay.G, _ trace.OffReason, from, to trace.Time) {
 	b.p.OffCPU += int64(to - from)
 }
 
+// mostBytes bounds the memory of a sample, so that a damaged file's add up.
+const mostBytes = 1 << 40
+
 // Other notes channels, timers, and where cycles of the collector begin and end.
 func (b *builder) Other(g *replay.G, e *trace.Event) {
 	switch {
@@ -285,6 +289,9 @@ func (b *builder) Other(g *replay.G, e *trace.Event) {
 	case e.Kind == trace.Joined:
 		b.network.joined(g, e.Joined())
 	case g == nil:
+	case e.Kind == trace.Alloc:
+		a := e.Alloc()
+		b.p.Memory[Took{g.Where(), a.Stack}] += int64(min(a.Bytes, mostBytes))
 	case e.Kind == trace.Timer:
 		b.timers.set(g, e)
 	case e.Kind == trace.Trips:

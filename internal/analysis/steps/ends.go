@@ -8,6 +8,7 @@ type ends struct {
 	of    map[trace.EndID]uint64        // the connection, and which end it is
 	by    map[uint64]trace.EndID        // the reverse
 	lists map[trace.EndID]*writes
+	over  map[trace.EndID]bool // they are closed, but the other one is not: what they wrote may come late
 }
 
 // write is a system call that writes.
@@ -36,12 +37,17 @@ type writes struct {
 // add notes an end. A descriptor that is used again is another end: the key that it had, 0: none.
 func (x *ends) add(e trace.ConnectionEnd) (was uint64) {
 	if x.at == nil {
-		x.at, x.of, x.by, x.lists = map[trace.Address]trace.EndID{}, map[trace.EndID]uint64{},
-			map[uint64]trace.EndID{}, map[trace.EndID]*writes{}
+		x.at, x.of, x.by = map[trace.Address]trace.EndID{}, map[trace.EndID]uint64{}, map[uint64]trace.EndID{}
+		x.lists, x.over = map[trace.EndID]*writes{}, map[trace.EndID]bool{}
 	}
 	if id, ok := x.at[e.Address]; ok {
 		was = x.of[id]
-		x.forget(id)
+		if other, ok := x.by[was^1]; ok && !x.over[other] {
+			x.over[id] = true
+		} else {
+			x.forget(id)
+			x.forget(other)
+		}
 	}
 	x.at[e.Address], x.of[e.ID], x.by[e.Key] = e.ID, e.Key, e.ID
 	return was
@@ -53,6 +59,7 @@ func (x *ends) forget(id trace.EndID) {
 	}
 	delete(x.of, id)
 	delete(x.lists, id)
+	delete(x.over, id)
 }
 
 // writes notes a call that writes to an end; 0: it does not.

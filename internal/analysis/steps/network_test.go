@@ -89,7 +89,8 @@ func wait(p *steps.Program, id tracetest.G, at int64) (by int64, ns int64) {
 			if s.Kind == steps.Give {
 				gives[s.Token()], when[s.Token()] = int64(p.Gs[g].ID), int64(s.At)
 			}
-			if uint64(p.Gs[g].ID) == uint64(id) && int64(s.At) == at && (s.Kind == steps.Take || s.Kind == steps.Delay) {
+			if uint64(p.Gs[g].ID) == uint64(id) && int64(s.At) == at &&
+				(s.Kind == steps.Take || s.Kind == steps.Delay) {
 				found = s
 			}
 		}

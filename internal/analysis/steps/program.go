@@ -82,7 +82,15 @@ type Counts struct {
 	Clamped    int64 // pieces of work that were shorter than the cost of their events, by [Options.Price]
 	OffCPU     int64 // ns in which running threads had no processor, all together
 	WakeUp     int64 // ns that half of all wake-ups took at most
-	HoldOff    int64 // ns for which a processor that looks for work leaves another one the goroutine that is next there
+	// ns for which a processor that looks for work leaves another one the goroutine that is next
+	HoldOff int64
+	Memory  map[Took]int64 // bytes, from samples
+}
+
+// Took is where goroutines took memory of the heap.
+type Took struct {
+	Context replay.ContextID
+	Stack   trace.StackID
 }
 
 // places are where operations and waits stand in the source.
