@@ -33,8 +33,8 @@ func (w *WhatIf) takes(p *steps.Program) float64 {
 	return float64(of) / float64(all)
 }
 
-// ofMemory is by how much more a change gains, in ns, if memory changes by as much as work does; less
-// than 0: by how much less.
+// ofMemory is by how much more a change gains, in ns, if memory changes by as much as work does;
+// less than 0: by how much less.
 func (r *runner) ofMemory(w *WhatIf, o sim.Options) float64 {
 	if w.kind.in == nil || w.kind.whole {
 		return 0

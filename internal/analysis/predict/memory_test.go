@@ -10,8 +10,8 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// TestMemory: a procedure works for 60 ms of 100 on the only processor, the collector for 20. Of the
-// memory the procedure takes a share. Half as much work gains 30 %, and as much more as the
+// TestMemory: a procedure works for 60 ms of 100 on the only processor, the collector for 20. The
+// procedure takes a share of the memory. Half as much work gains 30 %, and as much more as the
 // collector then works less.
 func TestMemory(t *testing.T) {
 	t.Parallel()
