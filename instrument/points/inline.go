@@ -272,6 +272,22 @@ func (f *finder) fromOutside(fn *Func) bool {
 	return slices.Contains(outside, "("+strings.Join(list, ", ")+")")
 }
 
+// handlesCalls reports whether fn is a handler that the compiler of protocol buffers has written
+// for a service of grpc.
+func (f *finder) handlesCalls(fn *Func) bool {
+	t, ok := f.Info.TypeOf(nameOf(fn.Node)).(*types.Signature)
+	if !ok || t.Params().Len() < 2 {
+		return false
+	}
+	switch types.Unalias(t.Params().At(t.Params().Len() - 1).Type()).String() {
+	case "google.golang.org/grpc.UnaryServerInterceptor":
+		return t.Params().Len() == 4
+	case "google.golang.org/grpc.ServerStream":
+		return strings.HasSuffix(fn.Name, "_Handler")
+	}
+	return false
+}
+
 // nameOf is the name of a declared function, or the literal.
 func nameOf(n ast.Node) ast.Expr {
 	if d, ok := n.(*ast.FuncDecl); ok {

@@ -218,6 +218,8 @@ func Find(p *Package) *Set {
 			p.Flags |= spec.FlagForced
 		case fn.Small:
 			p.Flags |= spec.FlagSmall
+		case f.fromOutside(fn) || f.handlesCalls(fn):
+			p.Flags |= spec.FlagServes
 		}
 		f.chooseExit(fn)
 		f.placeCalls(fn)
@@ -311,6 +313,7 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagUnseen, "operation without a probe"},
 		{spec.FlagPolls, "others end a loop of it"},
 		{spec.FlagTimed, "the clock ends a loop of it"},
+		{spec.FlagServes, "handler or test"},
 	} {
 		if p.Flags&f.bit != 0 {
 			names = append(names, f.name)

@@ -160,7 +160,7 @@ var flags = []struct {
 	{spec.FlagDeferExit, "deferexit"}, {spec.FlagLateDefer, "latedefer"}, {spec.FlagDeferred, "deferred"},
 	{spec.FlagDynamic, "dynamic"}, {spec.FlagSpin, "spins"}, {spec.FlagForced, "forced"},
 	{spec.FlagWeakName, "weak"}, {spec.FlagDerived, "derived"}, {spec.FlagSmall, "small"}, {spec.FlagSummed, "summed"},
-	{spec.FlagUnseen, "unseen"}, {spec.FlagPolls, "polls"}, {spec.FlagTimed, "timed"},
+	{spec.FlagUnseen, "unseen"}, {spec.FlagPolls, "polls"}, {spec.FlagTimed, "timed"}, {spec.FlagServes, "serves"},
 }
 
 // wants reads the comment of a line: findings, with commas between them.

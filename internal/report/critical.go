@@ -130,10 +130,10 @@ func Requests(r *critpath.Result) *doc.Doc {
 	d := &doc.Doc{Title: "requests"}
 	s := d.Add("requests", "")
 	doubts(s, r.Remarks.Warnings)
-	t := doc.NewTable("request", "kind", "number", "median", "p99", "all").Left(1)
+	t := doc.NewTable("request", "kind", "number", "traced", "median", "p99", "in all").Left(1)
 	for _, q := range r.Requests {
-		t.Row(doc.Name(q.Name, loopWidth), q.Kind, doc.Count(q.Count), doc.Time(q.P50), doc.Time(q.P99),
-			doc.Time(q.Total))
+		t.Row(doc.Name(q.Name, loopWidth), q.Kind, doc.Count(int(q.Number)), doc.Count(q.Count),
+			doc.Time(q.P50), doc.Time(q.P99), doc.Time(q.Total))
 	}
 	s.Table(t)
 	if len(r.Entries) > 0 {

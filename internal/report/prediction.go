@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"qinst.dev/internal/analysis/predict"
@@ -149,10 +150,10 @@ func collects(r *predict.Result) string {
 
 // latencies has how long requests take.
 func latencies(r *predict.Result) *doc.Table {
-	t := doc.NewTable("processors", "requests", "a second", "mean", "median", "p99")
+	t := doc.NewTable("processors", "traced requests", "all a second", "mean", "median", "p99")
 	for _, of := range r.Runs {
 		if q := of.Request; q != nil {
-			t.Row(fmt.Sprint(of.Procs), doc.Count(q.Count), fmt.Sprintf("%.4g", q.PerSecond), doc.Time(q.Mean),
+			t.Row(fmt.Sprint(of.Procs), doc.Count(q.Count), doc.Count(int(math.Round(q.PerSecond))), doc.Time(q.Mean),
 				doc.Time(q.P50), doc.Time(q.P99))
 		}
 	}

@@ -227,6 +227,11 @@ const FlagPolls = 1 << 13
 // done.
 const FlagTimed = 1 << 14
 
+// FlagServes marks a procedure that a server calls for each request, or that is a test or a
+// benchmark: users ask about its activations, so that these have events of their own as long as
+// they are not too many.
+const FlagServes = 1 << 15
+
 // FlagTwice marks a procedure whose text stands twice, and that has no operations on
 // synchronization objects: the entries that its ledgers' slots have are those of activations
 // without probes, unless all hits are counted in line.

@@ -10,13 +10,13 @@ import (
 
 var sink int
 
-func hello(w http.ResponseWriter, _ *http.Request) { // want proc
+func hello(w http.ResponseWriter, _ *http.Request) { // want proc serves
 	w.WriteHeader(200) // want call dynamic
 }
 
-func TestSmall(t *testing.T) { sink++ } // want proc
+func TestSmall(t *testing.T) { sink++ } // want proc serves
 
-func BenchmarkSmall(b *testing.B) { // want proc
+func BenchmarkSmall(b *testing.B) { // want proc serves
 	for range b.N { // want skip loop "short body"
 		sink++
 	}

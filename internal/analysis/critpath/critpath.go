@@ -146,9 +146,9 @@ func NewRequests(p *steps.Program) *Result {
 		r.Remarks.Note("found no requests: neither regions or tasks of runtime/trace, nor labels of runtime/pprof, nor traced calls of handlers of net/http or grpc, nor tests")
 	}
 	for _, q := range r.Requests {
-		if more := p.Untold(q.proc); more > 1.001 {
-			r.Remarks.Note("%s: %d of about %.0f calls were traced, the others only counted", q.Name, q.Count,
-				float64(q.Count)*more)
+		if n := q.Number - int64(q.Count); n > 0 {
+			r.Remarks.Note("%s: %d of %d calls were traced, the others only counted: times are of the traced ones",
+				q.Name, q.Count, q.Number)
 		}
 	}
 	return r

@@ -2,6 +2,7 @@ package critpath
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"qinst.dev/internal/analysis/steps"
@@ -27,6 +28,7 @@ func requests(p *steps.Program) (list []Requests) {
 	for k := range list {
 		slices.Sort(took[k])
 		list[k].P50, list[k].P99 = quantile(took[k], 0.5), quantile(took[k], 0.99)
+		list[k].Number = int64(math.Round(float64(list[k].Count) * p.Untold(list[k].proc)))
 	}
 	slices.SortStableFunc(list, func(a, b Requests) int {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name))

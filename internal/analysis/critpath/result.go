@@ -151,9 +151,11 @@ type Requests struct {
 	Name  string `json:"name"`
 	Kind  string `json:"kind"`
 	Count int    `json:"count"` // of a benchmark whose loop was traced: of its iterations, and so are the two below
-	Total int64  `json:"total_ns"`
-	P50   int64  `json:"p50_ns"`
-	P99   int64  `json:"p99_ns"`
+	// of handlers and tests: with those that were only counted; else Count
+	Number int64 `json:"number"`
+	Total  int64 `json:"total_ns"`
+	P50    int64 `json:"p50_ns"`
+	P99    int64 `json:"p99_ns"`
 
 	proc trace.PointID // that was called, of handlers and tests; else NoPoint
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
 )
 
@@ -131,5 +132,39 @@ func TestConnections(t *testing.T) {
 					from, x.by, x.from)
 			}
 		}
+	}
+}
+
+// TestRequests: a handler's calls are requests. What it calls is none where its own call was only
+// counted, and so has no event.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	handler, inner := b.Proc("main.handle"), b.Proc("main.render")
+	b.Calls(handler, "main.render", 3)
+	b.Count(handler, 2)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	server := b.Go(main, "net/http.(*conn).serve")
+	b.Wait(main, "chan receive", 0, 0)
+	b.Start(server, 0)
+	for i := range int64(3) {
+		b.At(i * 100)
+		if i == 0 {
+			b.Enter(server, handler)
+		}
+		b.At(i*100+10).Enter(server, inner)
+		b.At(i*100+50).Exit(server, inner)
+		if i == 0 {
+			b.At(60).Exit(server, handler)
+		}
+	}
+	b.At(400).End(server)
+	p := build(t, b)
+	if len(p.Requests) != 1 || p.Requests[0].Name != "main.handle" {
+		t.Errorf("found requests %+v, expected the call of main.handle that has an event", p.Requests)
+	}
+	if n := p.Untold(trace.PointID(handler)); n != 3 {
+		t.Errorf("there were %v calls for each of these, expected 3", n)
 	}
 }

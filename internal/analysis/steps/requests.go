@@ -6,6 +6,7 @@ import (
 
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/trace"
+	"qinst.dev/sddf/spec"
 )
 
 // opened is a request that is not over.
@@ -25,8 +26,9 @@ type task struct {
 // requests finds the stretches of goroutines with a name.
 type requests struct {
 	*stepper
-	tasks map[uint64]task // those that are open
-	gs    bySlot[asked]
+	tasks  map[uint64]task // those that are open
+	gs     bySlot[asked]
+	inside map[string]bool // see isInside; nil: it is not known yet
 }
 
 // asked are the requests of a goroutine that are open, and the labels with which it was started.
@@ -89,9 +91,29 @@ func (x *requests) enter(g *replay.G, point trace.PointID, now trace.Time) {
 	if g.Depth() > 0 || g.System || group == replay.NoGroup || x.r.IsSystem(point) {
 		return
 	}
-	if kind := servers[x.r.Groups.Group(group).Func]; kind != "" {
+	if kind := servers[x.r.Groups.Group(group).Func]; kind != "" && !x.isInside(point) {
 		x.begin(g, now, x.r.T.Points[point].Name, kind, point)
 	}
+}
+
+// isInside reports whether a procedure is called by another one of which not all calls have events:
+// where it is outermost, that one may only have been counted.
+func (x *requests) isInside(point trace.PointID) bool {
+	t := x.r.T
+	if x.inside == nil {
+		x.inside = map[string]bool{}
+		for i := range t.Points {
+			p := &t.Points[i]
+			if p.Kind != spec.PointCall || p.Owner == trace.NoPoint || t.Points[p.Owner].Degraded() == 0 {
+				continue
+			}
+			x.inside[p.Name] = true
+			for callee := range t.Callees[trace.PointID(i)] {
+				x.inside[callee] = true
+			}
+		}
+	}
+	return x.inside[t.Points[point].Name]
 }
 
 // iterates counts those of a benchmark's own loop.

@@ -525,6 +525,8 @@ func qinstKindOf(point uint32) (kind uint8) {
 			}
 			o.within, o.loop = i-uint32(owners.number()), i-uint32(loops.number())
 			switch {
+			case flag&qinstFlagServes != 0:
+				o.role = qinstServes
 			case kind == "go": // what it starts is told of by the profile stack
 				qinstRulingOf(t.base + i - o.within).hold = 0
 			case flag&qinstFlagTwice != 0:

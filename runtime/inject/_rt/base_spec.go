@@ -130,6 +130,7 @@ const (
 	qinstFlagUnseen   = 4096
 	qinstFlagPolls    = 8192
 	qinstFlagTimed    = 16384
+	qinstFlagServes   = 32768
 	qinstFlagTwice    = 1024
 	qinstUnitWord     = 2147483648
 	qinstNoTrips      = 18446744073709551615

@@ -36,6 +36,8 @@ const (
 	qinstRoleAdd    // goroutines are to arrive, also those of WaitGroup.Go
 	qinstRoleArrive // Done
 	qinstRoleWait   // they have all arrived
+
+	qinstServes = 1 << 7 // not an operation, but a procedure with [FlagServes]
 )
 
 // qinstMeeting is the state of a barrier.

@@ -29,10 +29,11 @@ const (
 	// An idle program has the budget that this share of a processor would give.
 	qinstIdleShare = 0.1
 
-	// Operations on synchronization objects and the program's records show more than they cost:
-	// without them no hold is known, and a record that is not written is lost. So this part of the
-	// budget is theirs, whatever counting the hot procedures takes. A point that is hit less often
-	// than the rate is always traced, as long as all of them fit into the whole budget.
+	// Operations on synchronization objects, the program's records and activations of handlers show
+	// more than they cost: without them no hold is known, a record that is not written is lost, and
+	// handlers are what users ask about. So this part of the budget is theirs, whatever counting
+	// the hot procedures takes. A point that is hit less often than the rate is always traced, as
+	// long as all of them fit into the whole budget.
 	qinstPartTelling = 0.5
 	qinstTellingRate = 12e3 // hits/s, and as many at once
 	qinstTellingFree = 2048 // events of their counters before the writer has seen them
@@ -241,7 +242,7 @@ func qinstTakeTelling() {
 		qinstKindOf(t.base) // now all rulings of the table have the kind
 		for point := t.base; point < t.base+t.probes; point++ {
 			o := qinstRulingOf(point)
-			if o.kind != qinstOnce || o.quota != 0 {
+			if !o.tells() || o.quota != 0 {
 				continue
 			}
 			o.quota = more
@@ -251,6 +252,10 @@ func qinstTakeTelling() {
 		}
 	}
 }
+
+// tells reports whether a point tells more than it costs: see qinstPartTelling.
+// Context: writer.
+func (o *qinstRuling) tells() bool { return o.kind == qinstOnce || o.role == qinstServes }
 
 // qinstEnlist puts a point on the list that was reached before.
 // Context: writer.
@@ -413,7 +418,7 @@ func qinstPricesOf(telling bool) []float64 {
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
 	prices, n := unsafe.Slice((*float64)(unsafe.Pointer(qinstPrices)), int(qinstListed)), 0
 	for i := range qinstListed {
-		if c := qinstControlOf(list[i]); c.kind == qinstOnce == telling {
+		if c := qinstControlOf(list[i]); qinstRulingOf(list[i]).tells() == telling {
 			prices[n] = c.n * c.price()
 			n++
 		}
@@ -487,7 +492,7 @@ func qinstDecide(point uint32, ns float64, affords *qinstAffords) bool {
 		level = min(level, rule.limit.Below)
 	}
 	afford, most, burst := qinstRateLimit{Rate: qinstRateAny}, affords.other, 0.
-	if c.kind == qinstOnce {
+	if qinstRulingOf(point).tells() {
 		most, burst = affords.telling, qinstTellingRate
 	}
 	if rule != &qinstNoRule && rule.limit.Rate >= qinstRateAny {

@@ -1,5 +1,5 @@
-// Command clients has a server of HTTP and its clients in one process. Its arguments are how they
-// connect: keep, close or tls, and the number of clients, each of which makes a hundred requests.
+// Command clients has a server of HTTP and four clients in one process. Its arguments are how these
+// connect: keep, close or tls, and how many requests each makes.
 package main
 
 import (
@@ -46,11 +46,11 @@ func main() {
 	defer s.Close()
 	c := s.Client()
 	t := c.Transport.(*http.Transport)
-	t.DisableKeepAlives, t.MaxIdleConnsPerHost = os.Args[1] == "close", n
+	t.DisableKeepAlives, t.MaxIdleConnsPerHost = os.Args[1] == "close", 4
 	var wg sync.WaitGroup
-	for range n {
+	for range 4 {
 		wg.Go(func() {
-			for range 100 {
+			for range n {
 				request(c, s.URL)
 			}
 		})
