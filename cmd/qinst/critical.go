@@ -129,6 +129,15 @@ func setupCritical(fs *flagSet) action {
 			}
 			return writeText(e, report.Requests(r))
 		}
+		if o.AsRun && !f.asJSON && html == "" {
+			if name := critpath.Served(p); name != "" {
+				r, err := critpath.NewRequest(p, name)
+				if err != nil {
+					return err
+				}
+				return writeText(e, report.Served(r, int64(p.End)))
+			}
+		}
 		if o.Held, err = f.held(e, file, from, to, p); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
@@ -45,9 +46,6 @@ func setupPredict(fs *flagSet) action {
 			return usageError{errors.New("predict: found -html with -json, expected one of them")}
 		}
 		ask.Policy = policy
-		if several := len(args) > 1 || times != 0; several && ask.Request != "" {
-			return usageError{errors.New("predict: found -request with several runs, expected one trace")}
-		}
 		var runs []predicted
 		if times != 0 {
 			runs, err = f.record(e, times, args)
@@ -170,7 +168,11 @@ func askOf(run predicted, ask predict.Ask) (_ predict.Ask, err error) {
 			return ask, usageError{fmt.Errorf("predict: %w", err)}
 		}
 	}
-	if ask.Request != "" {
+	if ask.Request == "" {
+		ask.Request = critpath.Served(run.p)
+		ask.Outside = ask.Request != ""
+	} else {
+		ask.Outside = critpath.Served(run.p) != ""
 		if ask.Request, err = run.p.RequestNamed(ask.Request); err != nil {
 			return ask, usageError{fmt.Errorf("predict: -request: %w; qinst critical -requests lists them", err)}
 		}

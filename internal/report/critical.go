@@ -128,7 +128,21 @@ func some(n int) any {
 // Requests lists requests, or says what is on the paths of those of one name.
 func Requests(r *critpath.Result) *doc.Doc {
 	d := &doc.Doc{Title: "requests"}
+	requests(d.Add("requests", ""), r)
+	return d
+}
+
+// Served is about the requests of a program whose length the outside decides: its own path is a
+// wait for that.
+func Served(r *critpath.Result, ran int64) *doc.Doc {
+	d := &doc.Doc{Title: "requests"}
 	s := d.Add("requests", "")
+	s.Say("The run took %s on %s. The outside decided that: for most of it, it waited for a signal, a time, or requests. So what follows is about its requests, %s; -procs=%d has the path of the run.", measure.Time(ran), processors(r.Procs), measure.Visible(r.Requests[0].Name), r.Procs)
+	requests(s, r)
+	return d
+}
+
+func requests(s *doc.Section, r *critpath.Result) {
 	doubts(s, r.Remarks.Warnings)
 	t := doc.NewTable("request", "kind", "number", "traced", "median", "p99", "in all").Left(1)
 	for _, q := range r.Requests {
@@ -149,7 +163,6 @@ func Requests(r *critpath.Result) *doc.Doc {
 	for _, n := range r.Remarks.Notes {
 		s.Note("%s", n)
 	}
-	return d
 }
 
 // underLocks shows the part of requests' paths on which locks were held.

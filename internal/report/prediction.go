@@ -39,8 +39,34 @@ func Predict(r *predict.Result) *doc.Doc {
 		return d
 	}
 	doubts(s, r.Remarks.Warnings)
-	unexplained(s, string(r.Policy), r.Unexplained, r.Recorded.T, r.Off)
-	s.Say("Recorded on %s: %s; computed from that:", processors(r.Recorded.Procs), measure.Time(r.Recorded.T))
+	if r.Outside {
+		s.Say("Recorded on %s: %s. The outside decided how long it ran: for most of that it waited for a signal, a time, or requests. So what follows is about its requests, %s. They come when they came.", processors(r.Recorded.Procs), measure.Time(r.Recorded.T), measure.Visible(r.Requests))
+	} else {
+		unexplained(s, string(r.Policy), r.Unexplained, r.Recorded.T, r.Off)
+		s.Say("Recorded on %s: %s; computed from that:", processors(r.Recorded.Procs), measure.Time(r.Recorded.T))
+		ofRuns(s, r)
+	}
+	s.Table(latencies(r))
+	if r.Requests != "" {
+		s.Say("Answers a second are those of clients that wait for an answer, and then for as long as they did, before they ask again. Gains are of the mean time of a request.")
+	}
+	gainsMost(s, r)
+	s.Table(changes(r))
+	why := map[string]bool{}
+	for _, c := range r.WhatIf {
+		if c.Unknown != "" && !why[c.Change] {
+			why[c.Change] = true
+			s.Note("what %s gains is not known: %s", measure.Visible(c.Change), c.Unknown)
+		}
+	}
+	for _, n := range r.Remarks.Notes {
+		s.Note("%s", n)
+	}
+	return d
+}
+
+// ofRuns says how long the run takes on numbers of processors.
+func ofRuns(s *doc.Section, r *predict.Result) {
 	t, unknown := runs(r)
 	s.Table(t)
 	if unknown || r.T1 == 0 {
@@ -56,20 +82,6 @@ func Predict(r *predict.Result) *doc.Doc {
 		most = measure.Time(r.TInf)
 	}
 	s.Say("With as many processors as goroutines, or 256, it takes %s, on one %s.%s", most, one, collects(r))
-	s.Table(latencies(r))
-	gainsMost(s, r)
-	s.Table(changes(r))
-	why := map[string]bool{}
-	for _, c := range r.WhatIf {
-		if c.Unknown != "" && !why[c.Change] {
-			why[c.Change] = true
-			s.Note("what %s gains is not known: %s", measure.Visible(c.Change), c.Unknown)
-		}
-	}
-	for _, n := range r.Remarks.Notes {
-		s.Note("%s", n)
-	}
-	return d
 }
 
 // runs is the table of computed runs, and whether the time of some is not known.
@@ -127,7 +139,7 @@ func gainsMost(s *doc.Section, r *predict.Result) {
 	const much = 3 // %
 	var most *predict.Change
 	for i := range r.WhatIf {
-		if c := &r.WhatIf[i]; c.Request == nil && c.Unknown == "" && c.LoPct > 0 && c.GainPct > much &&
+		if c := &r.WhatIf[i]; c.Unknown == "" && c.LoPct > 0 && c.GainPct > much &&
 			(most == nil || c.GainPct > most.GainPct) {
 			most = c
 		}
@@ -150,11 +162,15 @@ func collects(r *predict.Result) string {
 
 // latencies has how long requests take.
 func latencies(r *predict.Result) *doc.Table {
-	t := doc.NewTable("processors", "traced requests", "all a second", "mean", "median", "p99")
+	t := doc.NewTable("processors", "requests", "mean", "of 9 in 10 runs", "median", "p99", "answers a second")
 	for _, of := range r.Runs {
-		if q := of.Request; q != nil {
-			t.Row(fmt.Sprint(of.Procs), doc.Count(q.Count), doc.Count(int(math.Round(q.PerSecond))), doc.Time(q.Mean),
-				doc.Time(q.P50), doc.Time(q.P99))
+		switch q := of.Request; {
+		case q != nil:
+			t.Row(fmt.Sprint(of.Procs), doc.Count(q.Count), doc.Time(q.Mean),
+				measure.Time(q.Lo)+" to "+measure.Time(q.Hi), doc.Time(q.P50), doc.Time(q.P99),
+				doc.Count(int(math.Round(q.PerSecond))))
+		case r.Requests != "":
+			t.Row(fmt.Sprint(of.Procs), "", "not known", "", "", "", "")
 		}
 	}
 	return t
@@ -177,10 +193,6 @@ func changes(r *predict.Result) *doc.Table {
 			rows[c.Change] = append(rows[c.Change], "not known", "", "")
 			continue
 		}
-		if q := c.Request; q != nil { // the run ends when the last one has come
-			rows[c.Change] = append(rows[c.Change], doc.Time(q.Mean), "mean", "p99 "+measure.Time(q.P99))
-			continue
-		}
 		rows[c.Change] = append(rows[c.Change], doc.Time(c.T), measure.Change(-c.GainPct)+" %",
 			measure.Change(-c.HiPct)+" to "+measure.Change(-c.LoPct))
 	}
@@ -195,7 +207,7 @@ func changes(r *predict.Result) *doc.Table {
 // move.
 func PredictPage(r *predict.Result) (*doc.Doc, error) {
 	d := Predict(r)
-	if len(r.Runs) > 1 {
+	if len(r.Runs) > 1 && !r.Outside {
 		if err := figure(d, newSpeedups(r), "speedup", "Speed-up"); err != nil {
 			return nil, err
 		}

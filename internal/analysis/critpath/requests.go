@@ -36,6 +36,29 @@ func requests(p *steps.Program) (list []Requests) {
 	return list
 }
 
+// Served is the name of the requests that a program took most time for, if the outside decides how
+// long it runs: a server stops on a signal or after a time, and its path is one wait for that for
+// most of the run, or waits for the network. Less work makes its requests shorter, not the run.
+// Empty: it is no such program.
+func Served(p *steps.Program) string {
+	list := slices.DeleteFunc(requests(p), func(r Requests) bool { return r.Kind == steps.RequestTest })
+	if len(list) == 0 || p.Steps.Len() > mostUnlimited {
+		return ""
+	}
+	outside := trace.Time(0)
+	newWalker(p).walk(func(s stretch) {
+		lasts := s.to - s.from
+		if one := s.cause == steps.Timer || s.cause == steps.Call; s.delay && (s.cause == steps.Network ||
+			one && lasts > p.End/4) {
+			outside += lasts
+		}
+	})
+	if outside <= p.End/2 {
+		return ""
+	}
+	return list[0].Name
+}
+
 func lasted(p *steps.Program, q *steps.Request) int64 {
 	return int64(p.Step(q.End).At - p.Step(q.Begin).At)
 }

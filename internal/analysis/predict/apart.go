@@ -20,14 +20,14 @@ func (r *runner) otherwise(o, base sim.Options) (least, most float64, known bool
 	if o.Policy == sim.Go { // without chance
 		o.Policy, base.Policy = sim.Sharing, sim.Sharing
 	}
-	here := r.simulate(o).T / r.simulate(base).T
+	here := r.value(r.simulate(o)) / r.value(r.simulate(base))
 	for _, k := range r.kept {
 		o.Kept, base.Kept = k, k
 		now, was := r.simulate(o), r.simulate(base)
-		if !was.Sound() || !now.Sound() || here == 0 || was.T == 0 {
+		if !was.Sound() || !now.Sound() || here == 0 || r.value(was) == 0 {
 			return 1, 1, false
 		}
-		by := now.T / was.T / here
+		by := r.value(now) / r.value(was) / here
 		least, most = min(least, by), max(most, by)
 	}
 	return least, most, true

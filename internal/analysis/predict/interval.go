@@ -13,13 +13,13 @@ import (
 // run is computed with them. Work that was done once has no others to draw from, so that an
 // interval is too short if most of the run is such work.
 
-// interval returns by how much a run may end earlier or later than computed, 9 times of 10.
-func (r *runner) interval(o sim.Options) float64 {
+// interval returns by how much a value of a run may be less or more than computed, 9 times of 10.
+func (r *runner) interval(o sim.Options, of func(*sim.Run) float64) float64 {
 	// The recorded run was drawn as the next one is: their difference has twice the variance.
 	var list []float64
 	for seed := range uint64(draws(r.p)) {
 		o.Seed, o.Length = seed+1, r.drawn.lengths(r.p, seed)
-		list = append(list, r.simulate(o).T)
+		list = append(list, of(r.simulate(o)))
 	}
 	return about(list) * math.Sqrt2
 }
@@ -43,7 +43,7 @@ type gained struct{ ns, less, more float64 }
 // who runs when several could: the interval contains the gains by all of them. It contains what the
 // collector's work would be if memory changed as the work does.
 func (r *runner) gains(w *WhatIf, o sim.Options) (g gained) {
-	run := r.at(o.Procs, o.Policy).T
+	run := r.value(r.at(o.Procs, o.Policy))
 	var lengths float64
 	g.ns, lengths = r.drawnGains(o)
 	off := 0.
@@ -56,7 +56,7 @@ func (r *runner) gains(w *WhatIf, o sim.Options) (g gained) {
 		if base := r.at(o.Procs, policy); policy != o.Policy && base.Sound() {
 			o.Policy = policy
 			if now := r.simulate(o); now.Sound() {
-				ns := (base.T - now.T) / base.T * run
+				ns := (1 - r.value(now)/r.value(base)) * run
 				least, most = min(least, ns), max(most, ns)
 			}
 		}
@@ -76,7 +76,8 @@ func (r *runner) gains(w *WhatIf, o sim.Options) (g gained) {
 func (r *runner) drawnGains(o sim.Options) (ns, off float64) {
 	n := min(mostGains, int(gainsSteps/float64(r.p.Steps.Len())))
 	if n < leastDraws {
-		return r.at(o.Procs, o.Policy).T - r.simulate(o).T, r.interval(sim.Options{Procs: o.Procs, Policy: o.Policy})
+		return r.value(r.at(o.Procs, o.Policy)) - r.value(r.simulate(o)),
+			r.interval(sim.Options{Procs: o.Procs, Policy: o.Policy}, r.value)
 	}
 	still := o
 	if still.Policy == sim.Go {
@@ -84,7 +85,7 @@ func (r *runner) drawnGains(o sim.Options) (ns, off float64) {
 	}
 	off = about(r.paired(still, n, true)) * math.Sqrt2
 	if o.Policy != sim.Go {
-		return r.at(o.Procs, o.Policy).T - r.simulate(o).T, off
+		return r.value(r.at(o.Procs, o.Policy)) - r.value(r.simulate(o)), off
 	}
 	runs := r.paired(o, n, false)
 	for _, d := range runs {
@@ -115,7 +116,7 @@ func (r *runner) paired(o sim.Options, n int, drawn bool) (list []float64) {
 			r.pairs[k] = r.simulate(plain)
 		}
 		r.doubt(r.pairs[k])
-		list = append(list, r.pairs[k].T-r.simulate(o).T)
+		list = append(list, r.value(r.pairs[k])-r.value(r.simulate(o)))
 	}
 	return list
 }

@@ -44,12 +44,12 @@ func (r *runner) ofMemory(w *WhatIf, o sim.Options) float64 {
 		return 0
 	}
 	factor, o := w.factor(r.p), sim.Options{Times: o.Times, Procs: o.Procs, Policy: sim.Sharing}
-	was := r.simulate(o).T
+	was := r.value(r.simulate(o))
 	o.Times = scaled(r.p, func(set replay.SetID, s *steps.Share) float64 {
 		if collects(r.p, s) {
 			return 1 + part*(w.scale-1)
 		}
 		return factor(set, s)
 	}).Times
-	return was - r.simulate(o).T
+	return was - r.value(r.simulate(o))
 }

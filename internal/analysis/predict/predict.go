@@ -19,6 +19,7 @@ type Ask struct {
 	Policy  sim.Policy
 	WhatIf  []WhatIf
 	Request string // a name of requests whose latencies are asked for; empty: none
+	Outside bool   // see [Result.Outside]
 	Held    []Held // locks whose operations were not all events
 	// Differ is by how much runs of the program differ: see [UsualRuns] and [Differ]
 	Differ float64
@@ -47,7 +48,8 @@ func New(p *steps.Program, a Ask) *Result {
 	if a.Request != "" {
 		runs.watch = sim.NewWatch(p, a.Request)
 	}
-	r := &Result{Version: Version, Policy: a.Policy, WhatIf: []Change{}, Remarks: p.Said()}
+	r := &Result{Version: Version, Policy: a.Policy, Requests: a.Request, Outside: a.Outside, WhatIf: []Change{},
+		Remarks: p.Said()}
 	if base := r.record(runs, a.Policy); !base.Sound() {
 		r.Remarks.Warn("%s; nothing is predicted. QINST=kind:sync=trace records all operations", unsound(base))
 		return r
@@ -109,8 +111,7 @@ func (r *runner) on(n int, a *Ask, one *sim.Run) Of {
 	if !run.Sound() {
 		return Of{Procs: n, Unknown: true, Policies: r.policies(n)}
 	}
-	about := math.Hypot(r.interval(sim.Options{Procs: n, Policy: a.Policy}),
-		normal*math.Sqrt2*r.differ*run.T) + r.off*run.T
+	about := r.about(n, a.Policy, func(run *sim.Run) float64 { return run.T })
 	most := run.T + contended(r.p, a.Held, n)
 	if one.Sound() {
 		most = min(most, one.T)
@@ -122,7 +123,10 @@ func (r *runner) on(n int, a *Ask, one *sim.Run) Of {
 	}
 	of := Of{Procs: n, T: round(run.T), Lo: max(0, round(least*run.T-about)),
 		Hi:        round(max(longest*run.T, most) + about),
-		Reordered: run.Reordered > 0, Request: r.latency[run], Policies: r.policies(n)}
+		Reordered: run.Reordered > 0, Policies: r.policies(n)}
+	if r.watch != nil {
+		of.Request = r.request(sim.Options{Procs: n, Policy: a.Policy})
+	}
 	if run.T > 0 {
 		of.Utilization = thousandths(run.Busy / run.T / float64(n))
 	}
@@ -130,6 +134,22 @@ func (r *runner) on(n int, a *Ask, one *sim.Run) Of {
 		of.Speedup = thousandths(one.T / run.T)
 	}
 	return of
+}
+
+// about is by how much a value of the run on a number of processors may be less or more, 9 times of
+// 10, as far as is known from the recorded run and from how runs differ.
+func (r *runner) about(n int, policy sim.Policy, of func(*sim.Run) float64) float64 {
+	is := of(r.at(n, policy))
+	return math.Hypot(r.interval(sim.Options{Procs: n, Policy: policy}, of), normal*math.Sqrt2*r.differ*is) +
+		r.off*is
+}
+
+// request is how long requests take on a number of processors, and how many are answered.
+func (r *runner) request(o sim.Options) *Request {
+	l := r.latency[r.at(o.Procs, o.Policy)]
+	mean := float64(l.Mean)
+	about := r.about(o.Procs, o.Policy, r.value)
+	return &Request{*l, max(0, round(mean-about)), round(mean + about), r.perSecond(o)}
 }
 
 // ownError is by how much the recorded run, computed, differs from what it took, as a share of
@@ -163,8 +183,8 @@ func (r *runner) policies(n int) map[sim.Policy]int64 {
 
 // change computes the runs of a changed program.
 func (r *Result) change(runs *runner, policy sim.Policy, procs int, changes []WhatIf) {
-	was, network := runs.at(procs, policy).T, 0.
-	if len(changes) > 0 {
+	was, network := runs.value(runs.at(procs, policy)), 0.
+	if len(changes) > 0 && runs.watch == nil {
 		if network = runs.network(procs, policy); network > 0 {
 			r.Remarks.Notes = append(r.Remarks.Notes, ofNetwork(network, was))
 		}
@@ -196,7 +216,7 @@ func (r *Result) change(runs *runner, policy sim.Policy, procs int, changes []Wh
 				thousandths(min((g.ns+more+g.more+network)/was, 1)*100)
 		}
 		if runs.watch != nil {
-			c.Request = runs.latency[runs.simulate(o)]
+			c.PerSecond = runs.perSecond(o)
 		}
 		r.WhatIf = append(r.WhatIf, c)
 	}

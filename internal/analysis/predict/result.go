@@ -12,6 +12,8 @@ const Version = 1
 type Result struct {
 	Version     int        `json:"version"`
 	Policy      sim.Policy `json:"policy"`
+	Requests    string     `json:"requests,omitempty"` // those that are asked for
+	Outside     bool       `json:"outside,omitempty"`  // the run takes as long as the outside wants, so that its times say nothing
 	Recorded    Recorded   `json:"recorded"`
 	Unexplained int64      `json:"unexplained_ns"` // of the recorded run: measured less computed
 	// running threads of the recorded run had no processor, all together
@@ -43,13 +45,14 @@ type Of struct {
 	Collector   int64   `json:"gc_ns"`       // of the work: the collector's
 	// some operations on locks and channels come in another order than in the recorded run
 	Reordered bool                 `json:"order_changed"`
-	Request   *sim.Latency         `json:"request,omitempty"`
+	Request   *Request             `json:"request,omitempty"`
 	Policies  map[sim.Policy]int64 `json:"policies"`
 	// the computed run is none of the program; there are no times then, nor of such policies
 	Unknown bool `json:"unknown,omitempty"`
 }
 
-// Change is a change of the program with its gain.
+// Change is a change of the program with its gain: of the run, or, if requests are asked for, of
+// their mean.
 type Change struct {
 	Change  string  `json:"change"`
 	Procs   int     `json:"procs"`
@@ -57,8 +60,19 @@ type Change struct {
 	Gain    int64   `json:"gain_ns"`
 	GainPct float64 `json:"gain_pct"`
 	// 9 times of 10 that is as much at least, as far as lengths differ within the recorded run
-	LoPct   float64      `json:"lo_pct"`
-	HiPct   float64      `json:"hi_pct"` // and at most
-	Request *sim.Latency `json:"request,omitempty"`
-	Unknown string       `json:"unknown,omitempty"` // why the gain is not known; the numbers say nothing then
+	LoPct float64 `json:"lo_pct"`
+	HiPct float64 `json:"hi_pct"` // and at most
+	// of requests that are asked for, which the times then are of: see [Request]
+	PerSecond float64 `json:"per_second,omitempty"`
+	Unknown   string  `json:"unknown,omitempty"` // why the gain is not known; the numbers say nothing then
+}
+
+// Request is how long the requests of a name take. They come when they came.
+type Request struct {
+	sim.Latency
+	Lo int64 `json:"mean_lo_ns"` // 9 times of 10 they take as long at least, on average
+	Hi int64 `json:"mean_hi_ns"` // and at most
+	// how many are answered in a second, up to the last one, if each client waits for an answer,
+	// and then for as long as it did, before it asks again
+	PerSecond float64 `json:"per_second"`
 }

@@ -50,10 +50,32 @@ func (r *runner) simulate(o sim.Options) *sim.Run {
 	run := sim.Simulate(r.p, o)
 	r.doubt(run)
 	if o.Watch != nil {
-		r.latency[run] = o.Watch.Latency(run.T)
+		r.latency[run] = o.Watch.Latency()
 	}
 	return run
 }
+
+// value is what changes make less: how long a run takes, or its requests do on average, in ns.
+func (r *runner) value(run *sim.Run) float64 {
+	if r.watch != nil {
+		return float64(r.latency[run].Mean)
+	}
+	return run.T
+}
+
+// perSecond is how many requests are answered in a second if clients wait for answers, on average
+// over some runs.
+func (r *runner) perSecond(o sim.Options) (n float64) {
+	for seed := range uint64(loads) {
+		o.Seed, o.Watch = seed, r.watch.Again()
+		o.Watch.Closed = true
+		sim.Simulate(r.p, o)
+		n += o.Watch.PerSecond() / loads
+	}
+	return thousandths(n)
+}
+
+const loads = 3
 
 func newRunner(p *steps.Program) *runner {
 	d := newDrawn(p)

@@ -121,6 +121,31 @@ func (of *Of) join(list []*Result, i int) {
 	}
 	of.T, of.Lo, of.Hi = round(m), max(0, round(m-less)), round(m+more)
 	of.Speedup, of.Utilization = thousandths(speedup/n), thousandths(use/n)
+	if of.Request != nil {
+		var requests []*Request
+		for _, x := range list {
+			requests = append(requests, x.Runs[i].Request)
+		}
+		of.Request = joinRequests(requests)
+	}
+}
+
+// joinRequests makes those of one number of processors from those of each run; nil: some run has
+// none.
+func joinRequests(list []*Request) *Request {
+	var mean, lo, hi []float64
+	all, n := &Request{}, int64(len(list))
+	for _, q := range list {
+		if q == nil {
+			return nil
+		}
+		mean, lo, hi = append(mean, float64(q.Mean)), append(lo, float64(q.Lo)), append(hi, float64(q.Hi))
+		all.Count += q.Count
+		all.P50, all.P99, all.PerSecond = all.P50+q.P50/n, all.P99+q.P99/n, all.PerSecond+q.PerSecond/float64(n)
+	}
+	m, less, more := joined(mean, lo, hi)
+	all.Mean, all.Lo, all.Hi, all.PerSecond = round(m), max(0, round(m-less)), round(m+more), thousandths(all.PerSecond)
+	return all
 }
 
 // sameChange is a change in each result that has it.

@@ -42,7 +42,8 @@ type trail struct {
 	run   Run
 	node  nodeID   // the one at hand
 	needs []nodeID // that the goroutine woken next also waited for
-	over  bool
+	// main has returned, and the run is over with it, or with the last request
+	returned, over bool
 }
 
 // queues are those of goroutines that do not run.

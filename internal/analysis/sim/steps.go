@@ -25,6 +25,10 @@ func (s *simulation) steps(g steps.G) {
 			break
 		}
 		s.o.Watch.passed(x.step, s.t.at)
+		s.mayBeOver()
+		if s.over {
+			return
+		}
 		x.step, x.from = s.following(g, step), s.node
 		if s.works(g) {
 			return
@@ -84,6 +88,14 @@ func (s *simulation) end(g steps.G, step *steps.Step) {
 		s.operate(g, &steps.Step{Obj: done, Op: steps.Done})
 	}
 	if g == s.p.Last { // others may end, too, before the event at hand is over
-		s.over, s.run.last = true, s.node
+		s.returned, s.run.last = true, s.node
+		s.mayBeOver()
+	}
+}
+
+// mayBeOver ends the run if main has returned, and no request is waited for.
+func (s *simulation) mayBeOver() {
+	if s.returned && !s.o.Watch.pending() {
+		s.over = true
 	}
 }

@@ -7,16 +7,20 @@ import (
 	"qinst.dev/internal/analysis/steps"
 )
 
-// Watch measures requests in a computed run. Input from outside comes at the recorded time:
-// a wait for the network outside of all requests ends at the recorded time, or at once if that is
-// over. Within a request the network's other end takes as long as it did.
+// Watch measures requests in a computed run. Input from outside comes at the recorded time: a wait
+// for the network outside of all requests ends at the recorded time, or at once if that is over. If
+// clients wait for answers, it comes as long after an answer as it did instead. Within a request
+// the network's other end takes as long as it did. The run ends when the recorded one did, or with
+// the last request if that is later: how long a server runs is not its own decision.
 type Watch struct {
 	Of     []*steps.Request
+	Closed bool // clients wait for answers
 	begins map[steps.StepID]int
 	ends   map[steps.StepID]int
 	inside map[steps.StepID]bool // steps within a request of any name
 	began  []float64
 	took   []float64
+	last   float64 // when one ended
 	untold float64 // requests for each of these
 }
 
@@ -49,9 +53,12 @@ func (w *Watch) Again() *Watch {
 		return nil
 	}
 	next := *w
-	next.began, next.took = make([]float64, len(w.Of)), nil
+	next.began, next.took, next.last = make([]float64, len(w.Of)), nil, 0
 	return &next
 }
+
+// pending reports whether some requests have not ended.
+func (w *Watch) pending() bool { return w != nil && len(w.took) < len(w.Of) }
 
 // passed notes that a step is over.
 func (w *Watch) passed(id steps.StepID, now float64) {
@@ -62,13 +69,13 @@ func (w *Watch) passed(id steps.StepID, now float64) {
 		w.began[i] = now
 	}
 	if i, ok := w.ends[id]; ok {
-		w.took = append(w.took, now-w.began[i])
+		w.took, w.last = append(w.took, now-w.began[i]), now
 	}
 }
 
 // delay is how long a step's delay takes that begins now.
 func (w *Watch) delay(id steps.StepID, s *steps.Step, now float64) float64 {
-	if w == nil || s.Kind != steps.Delay || s.Cause() != steps.Network || w.inside[id] {
+	if w == nil || w.Closed || s.Kind != steps.Delay || s.Cause() != steps.Network || w.inside[id] {
 		return float64(s.Lasts())
 	}
 	return max(0, float64(s.At)-now)
@@ -76,17 +83,16 @@ func (w *Watch) delay(id steps.StepID, s *steps.Step, now float64) float64 {
 
 // Latency is how long the requests of a name take in a run. Times are in ns.
 type Latency struct {
-	Count     int     `json:"count"` // that were traced
-	Mean      int64   `json:"mean_ns"`
-	P50       int64   `json:"p50_ns"`
-	P99       int64   `json:"p99_ns"`
-	PerSecond float64 `json:"per_second"` // of the run; those that were only counted too
+	Count int   `json:"count"` // that were traced
+	Mean  int64 `json:"mean_ns"`
+	P50   int64 `json:"p50_ns"`
+	P99   int64 `json:"p99_ns"`
 }
 
-// Latency is that of the requests in a run that took t ns; nil: there are none.
-func (w *Watch) Latency(t float64) *Latency {
+// Latency is that of the requests in a run.
+func (w *Watch) Latency() *Latency {
 	l := &Latency{Count: len(w.took)}
-	if l.Count == 0 || t <= 0 {
+	if l.Count == 0 {
 		return l
 	}
 	slices.Sort(w.took)
@@ -96,8 +102,15 @@ func (w *Watch) Latency(t float64) *Latency {
 	}
 	at := func(q float64) int64 { return round(w.took[min(int(q*float64(l.Count)), l.Count-1)]) }
 	l.Mean, l.P50, l.P99 = round(sum/float64(l.Count)), at(0.5), at(0.99)
-	l.PerSecond = thousandths(float64(l.Count) * w.untold / t * 1e9)
 	return l
+}
+
+// PerSecond is how many requests were answered in a second.
+func (w *Watch) PerSecond() float64 {
+	if w.last <= 0 {
+		return 0
+	}
+	return thousandths(float64(len(w.took)) * w.untold / w.last * 1e9)
 }
 
 func round(x float64) int64         { return int64(math.Round(x)) }
