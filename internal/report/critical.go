@@ -53,13 +53,14 @@ func Critical(r *critpath.Result) *doc.Doc {
 			continue
 		}
 		rows++
-		worth := doc.Time(e.Weighted)
+		gains, share := worth(r, e, e.Weighted)
 		if d := e.WeightedRight - e.Weighted; max(d, -d) > r.Replay/100 {
-			worth.Text = fmt.Sprintf("%s to %s", measure.Time(min(e.Weighted, e.WeightedRight)),
+			gains.Text = fmt.Sprintf("%s to %s", measure.Time(min(e.Weighted, e.WeightedRight)),
 				measure.Time(max(e.Weighted, e.WeightedRight)))
+			gains = estimate(e, gains)
 		}
-		t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T), estimate(e, worth),
-			doc.Share(e.Weighted, r.Replay), estimate(e, doc.Time(e.Work)))
+		t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Self)), doc.Share(e.Self, r.T), gains, share,
+			estimate(e, doc.Time(e.Work)))
 		for _, in := range e.In {
 			if float64(in.Self) >= waitedFrom*float64(r.T) {
 				name := doc.Name(in.Name, loopWidth)
@@ -111,8 +112,9 @@ func calls(s *doc.Section, r *critpath.Result) {
 	}
 	t := doc.NewTable("with all that it calls and starts", "on path", "", "worth", "", "calls on path")
 	for _, e := range list[:min(len(list), mostViews)] {
-		t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Inclusive)), doc.Share(e.Inclusive, r.T),
-			estimate(e, doc.Time(e.WeightedInclusive)), doc.Share(e.WeightedInclusive, r.Replay), some(e.Entries))
+		gains, share := worth(r, e, e.WeightedInclusive)
+		t.Row(doc.Name(e.Name, loopWidth), estimate(e, doc.Time(e.Inclusive)), doc.Share(e.Inclusive, r.T), gains,
+			share, some(e.Entries))
 	}
 	s.Table(t)
 }

@@ -84,6 +84,14 @@ func shown(r *critpath.Result, most int, kinds ...string) (list []*critpath.Entr
 // mostViews is how many entries of each other kind are shown.
 const mostViews = 5
 
+// worth are the cells of what an entry is worth.
+func worth(r *critpath.Result, e *critpath.Entry, ns int64) (gains, share doc.Cell) {
+	if e.Unknown {
+		return doc.Cell{Text: "not known"}, doc.Cell{}
+	}
+	return estimate(e, doc.Time(ns)), doc.Share(ns, r.Replay)
+}
+
 // views adds the same time by other kinds, and reports whether some of it is a lower bound.
 func views(s *doc.Section, r *critpath.Result) (bounds bool) {
 	note := ""
@@ -92,15 +100,15 @@ func views(s *doc.Section, r *critpath.Result) (bounds bool) {
 		t := doc.NewTable(v.head, "on path", "", "worth", "", "work")
 		for _, e := range shown(r, mostViews, v.kind) {
 			bounds = bounds || e.Least
-			times := []doc.Cell{estimate(e, doc.Time(e.Self)), estimate(e, doc.Time(e.Weighted)),
-				estimate(e, doc.Time(e.Work))}
+			gains, share := worth(r, e, e.Weighted)
+			times := []doc.Cell{estimate(e, doc.Time(e.Self)), gains, estimate(e, doc.Time(e.Work))}
 			for i := range times {
-				if e.Held > 0 {
+				if e.Held > 0 && !e.Unknown {
 					times[i].Text = "~" + strings.TrimPrefix(times[i].Text, "~")
 				}
 			}
-			t.Row(doc.Name(e.Name, loopWidth), times[0], doc.Share(e.Self, r.T), times[1],
-				doc.Share(e.Weighted, r.Replay), times[2])
+			t.Row(doc.Name(e.Name, loopWidth), times[0], doc.Share(e.Self, r.T), times[1], share,
+				times[2])
 			if e.Held > 0 && note == "" {
 				note = fmt.Sprintf("by the trace goroutines did more under %s than the time for which it was held, so that its times are estimates by that, %s at most", measure.Visible(e.Name), measure.Time(e.Held))
 			}

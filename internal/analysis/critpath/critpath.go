@@ -92,6 +92,25 @@ func (b *builder) nearer() {
 	}
 }
 
+// slip is by how much a worth may miss its bounds, as a share of the run, without being doubted:
+// the computed run's order may change.
+const slip = 0.02
+
+// bound keeps what an entry is worth between nothing and the run, and reports whether that is
+// known. In a run by some policy a goroutine that is ready sooner may take the processor from one
+// that the others wait for. Then less work makes the run longer, and the rate at which it does so
+// says nothing of what is gained.
+func (e *Entry) bound(run int64) bool {
+	for _, ns := range []*int64{&e.Weighted, &e.WeightedRight, &e.WeightedInclusive} {
+		if off := slip * float64(run); float64(*ns) < -off || float64(*ns) > float64(run)+off {
+			e.Weighted, e.WeightedRight, e.WeightedInclusive, e.Unknown = 0, 0, 0, true
+			return false
+		}
+		*ns = min(max(*ns, 0), run)
+	}
+	return true
+}
+
 // finish rounds and sorts.
 func (b *builder) finish() {
 	r := b.res
@@ -123,7 +142,7 @@ func (b *builder) finish() {
 		if e.Marked = round(s.marked); s.slack != nil {
 			e.Slack = &[2]int64{round(s.slack[0]), round(s.slack[1])}
 		}
-		if e.Weighted < 0 {
+		if !e.bound(r.Replay) {
 			r.Anomalies++
 		}
 		e.Estimated = s.guessed
@@ -131,6 +150,9 @@ func (b *builder) finish() {
 		if about := round(b.interval(i)); about > 0 {
 			e.Interval = &[2]int64{max(0, e.Self-about), min(r.T, e.Self+about)}
 		}
+	}
+	if r.Anomalies > 0 {
+		r.Remarks.Note("the worth of %d of these is not known: less of it makes the computed run longer, because a goroutine is ready sooner and takes the processor from one that others wait for", r.Anomalies)
 	}
 	slices.SortStableFunc(r.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(max(b.Weighted, b.Self), max(a.Weighted, a.Self)),

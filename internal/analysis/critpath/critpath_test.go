@@ -206,7 +206,7 @@ func TestSleepUnderLock(t *testing.T) {
 func TestPartition(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
-	ends := 0
+	ends, doubts := 0, 0
 	for i := range tracetest.Cases(2000) {
 		tr := tracetest.Random(r.IntN).Trace()
 		if i%2 == 0 { // all that may be stopped
@@ -223,11 +223,19 @@ func TestPartition(t *testing.T) {
 			res := critpath.New(p, o)
 			self, worth := int64(0), int64(0)
 			for k := range res.Entries {
-				if partitions(&res.Entries[k]) {
-					self += res.Entries[k].Self
-					worth += res.Entries[k].Weighted
+				e := &res.Entries[k]
+				least := min(e.Weighted, e.WeightedRight, e.WeightedInclusive)
+				most := max(e.Weighted, e.WeightedRight, e.WeightedInclusive)
+				if least < 0 || most > res.Replay || e.Unknown && most > 0 {
+					t.Fatalf("program %d, %+v: %s is worth from %d to %d of a run of %d", i, o, e.Name, least, most,
+						res.Replay)
+				}
+				if partitions(e) {
+					self += e.Self
+					worth += e.Weighted
 				}
 			}
+			doubts += res.Anomalies
 			if off := worth - res.Replay; o.Policy == sim.Go && max(off, -off) > int64(len(res.Entries)) {
 				t.Fatalf("program %d, %+v: weights add up to %d, expected %d", i, o, worth, res.Replay)
 			}
@@ -247,6 +255,9 @@ func TestPartition(t *testing.T) {
 				t.Fatalf("program %d: the run takes %d, expected %d", i, res.T, p.End)
 			}
 		}
+	}
+	if doubts == 0 {
+		t.Error("no worth was doubted")
 	}
 	if ends == 0 && tracetest.Thorough() { // one in a thousand is
 		t.Error("no goroutine was told to end")

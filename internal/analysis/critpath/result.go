@@ -30,7 +30,7 @@ type Result struct {
 	Requests  []Requests      `json:"requests,omitempty"`
 	Agreement *Agreement      `json:"agreement,omitempty"`
 	Tied      bool            `json:"tied"`      // some weights differ with the direction of the change
-	Anomalies int             `json:"anomalies"` // entries that make the run longer if they become shorter
+	Anomalies int             `json:"anomalies"` // entries whose worth is not known
 	Remarks   steps.Remarks   `json:"notes"`
 	Computed  bool            `json:"-"` // the path is that of the computed run
 	Crowds    []predict.Crowd `json:"-"` // what goroutines waited for longest, together
@@ -83,6 +83,8 @@ type Entry struct {
 	Weighted          int64 `json:"weighted_ns"`       // if it becomes shorter
 	WeightedRight     int64 `json:"weighted_right_ns"` // if it becomes longer
 	WeightedInclusive int64 `json:"weighted_incl_ns"`
+	// by the computed run it would be less than nothing, or more than the run
+	Unknown bool `json:"worth_unknown,omitempty"`
 
 	Marked int64 `json:"marked_ns"` // work that VPPB's section 3.3 marks for this number of processors
 	// Slack is by how much one piece of its work may become longer without making the run longer,

@@ -26,7 +26,7 @@ func server(sleeps int64) *tracetest.Builder {
 	slept := int64(1)
 	for k := range int64(9) {
 		for ; slept*100*ms/sleeps <= k*10*ms; slept++ {
-			b.At(slept * 100 * ms / sleeps).UnparkLate(main, 0)
+			b.At(slept*100*ms/sleeps).UnparkLate(main, 0)
 			b.Start(main, 0)
 			b.Park(main, "sleep")
 		}
@@ -37,7 +37,7 @@ func server(sleeps int64) *tracetest.Builder {
 			b.Enter(g, handle)
 		}
 		for _, g := range conns {
-			b.At(k*10*ms + 9*ms).Exit(g, handle)
+			b.At(k*10*ms+9*ms).Exit(g, handle)
 			b.EndRegion(g, "request")
 			b.Park(g, "IO wait")
 		}
