@@ -353,7 +353,7 @@ func (b *builder) Region(g *replay.G, span replay.SpanID, begins bool, _, now tr
 // Sample notes where a sampler found a goroutine that works.
 func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 	if s.First {
-		b.p.samples.looks++
+		b.p.looks++
 	}
 	if g == nil || !g.Busy() || b.virtual {
 		return

@@ -29,9 +29,9 @@ func served(outside bool) (b *tracetest.Builder, server, client tracetest.G) {
 	b.Wait(main, "chan receive", 0, 0)
 	accepts := b.Stack("internal/poll.(*FD).Accept", "net.(*netFD).accept", "main.serve")
 	reads := b.Stack("internal/poll.(*FD).Read", "net.(*netFD).Read", "main.handle")
-	call := func(g tracetest.G, ns int64, to uint64) {
+	call := func(g tracetest.G, to uint64) {
 		b.Writes(g, to)
-		b.At(b.Now() + ns).SyscallEnd(g)
+		b.At(b.Now() + us).SyscallEnd(g)
 	}
 	b.Start(server, 0)
 	b.Start(noise, 2)
@@ -39,19 +39,19 @@ func served(outside bool) (b *tracetest.Builder, server, client tracetest.G) {
 	b.At(1*us).Wait(server, "IO wait", listener, accepts)
 	b.Start(client, 1)
 	b.At(20 * us)
-	call(client, us, 0) // makes a socket
+	call(client, 0) // makes a socket
 	if outside {
 		b.At(25 * us).Netpoll(server)
 		b.Start(server, 0)
 	}
 	b.At(30 * us)
-	call(client, us, 0) // connects
+	call(client, 0) // connects
 	if !outside {
 		b.At(33 * us).Netpoll(server)
 		b.Start(server, 0)
 	}
-	call(client, us, 0) // sets an option
-	call(noise, us, 1)
+	call(client, 0) // sets an option
+	call(noise, 1)
 	handler := b.Go(server, "main.handle")
 	b.At(40*us).Wait(server, "IO wait", listener, accepts)
 	b.Start(handler, 0)
@@ -61,13 +61,13 @@ func served(outside bool) (b *tracetest.Builder, server, client tracetest.G) {
 	}
 	b.At(41*us).Wait(handler, "IO wait", atServer, reads)
 	b.At(50*us).ConnectionEnd(client, 3, atClient, key)
-	call(client, us, 3) // the request
+	call(client, 3) // the request
 	b.At(52*us).Wait(client, "IO wait", atClient, reads)
 	b.At(55 * us).Netpoll(handler)
 	b.Start(handler, 0)
-	call(noise, us, 1)
+	call(noise, 1)
 	b.At(80 * us)
-	call(handler, us, 2)
+	call(handler, 2)
 	b.At(83 * us).Netpoll(client)
 	b.Start(client, 1)
 	b.At(90 * us).End(handler)

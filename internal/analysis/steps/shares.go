@@ -106,8 +106,8 @@ func (p *Program) deal(c replay.ContextID) (list []Share) {
 		return p.probed(c, whole)
 	}
 	if s.number == 0 {
-		p.samples.numbers++
-		s.number = p.samples.numbers
+		p.numbers++
+		s.number = p.numbers
 	}
 	keys := slices.SortedFunc(maps.Keys(s.in), func(x,
 		y beyond) int {
