@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"qinst.dev/sddf/spec"
 )
@@ -103,7 +104,7 @@ func (p *placer) chanRange(s *ast.RangeStmt) {
 // chanCase handles the operation of a select clause, which happens if the select
 // chooses the clause.
 func (p *placer) chanCase(c *ast.CommClause) {
-	y := &Sync{Form: ChanInside, Pos: c.Colon + 1}
+	y, first := &Sync{Form: ChanInside, Pos: c.Colon + 1}, len(p.set.Points)
 	switch s := c.Comm.(type) {
 	case nil:
 		y.Form = ChanCount
@@ -114,5 +115,8 @@ func (p *placer) chanCase(c *ast.CommClause) {
 		if u := receiver(s); u != nil {
 			p.receive(y, c.Pos(), u)
 		}
+	}
+	if slices.Contains(p.asked, c) && len(p.set.Points) > first {
+		p.set.Points[first].Flags |= spec.FlagAsks
 	}
 }

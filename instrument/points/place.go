@@ -65,6 +65,7 @@ type placer struct {
 	insertions []*Insertion
 	counters   int
 	taken      map[*ast.UnaryExpr]bool // receives that are already points or skips
+	asked      []*ast.CommClause       // see asking
 	alone      ast.Expr                // the call of a go or defer statement: nothing can be put around it
 	dropped    ast.Expr                // a call that is a statement: only another call can be put around it
 }
@@ -159,6 +160,7 @@ func (p *placer) stmt(s ast.Stmt, head spot) {
 			p.expr(s.Cond, p.at(And, s.Cond))
 		}
 		p.post(s, head)
+		p.asked = append(p.asked, p.asking(p.fn, s)...)
 		p.loops.within(lp, p.loops.home, func() { p.list(s.Body.List) })
 	case *ast.RangeStmt:
 		p.expr(s.X, head)

@@ -314,6 +314,7 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagPolls, "others end a loop of it"},
 		{spec.FlagTimed, "the clock ends a loop of it"},
 		{spec.FlagServes, "handler or test"},
+		{spec.FlagAsks, "asked for over and over"},
 	} {
 		if p.Flags&f.bit != 0 {
 			names = append(names, f.name)

@@ -232,6 +232,11 @@ const FlagTimed = 1 << 14
 // they are not too many.
 const FlagServes = 1 << 15
 
+// FlagAsks marks an operation on a channel in a select with a default, in a loop that does nothing
+// else until one of its channels has something, and is its procedure's only one: it waits, though
+// it works.
+const FlagAsks = 1 << 16
+
 // FlagTwice marks a procedure whose text stands twice, and that has no operations on
 // synchronization objects: the entries that its ledgers' slots have are those of activations
 // without probes, unless all hits are counted in line.

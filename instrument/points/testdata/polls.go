@@ -3,6 +3,7 @@ package p
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -193,4 +194,42 @@ func small(flag *atomic.Bool) { // want func derived polls "p.small", skip proc 
 //go:noinline
 func callsSmall(flag *atomic.Bool) { // want proc polls
 	small(flag) // want call
+}
+
+// What asks is a wait.
+//
+//go:noinline
+func asks(work, more chan int) { // want proc polls
+	for { // want loop "for"
+		select {
+		case n, ok := <-work: // want sync receive weak asks "p.asks.work"
+			if !ok {
+				return
+			}
+			total += n
+		case <-more: // want sync receive weak asks "p.asks.more"
+			crunch() // want call
+		default: // want sync default "select"
+			runtime.Gosched() // want call
+		}
+	}
+}
+
+// Another loop's work would be taken for a wait.
+//
+//go:noinline
+func asksAndWorks(work chan int) { // want proc polls
+	for { // want loop "for"
+		select {
+		case n, ok := <-work: // want sync receive weak "p.asksAndWorks.work"
+			if !ok {
+				return
+			}
+			for range n { // want loop "range n"
+				crunch() // want call
+			}
+		default: // want sync default "select"
+			runtime.Gosched() // want call
+		}
+	}
 }

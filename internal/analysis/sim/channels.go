@@ -56,11 +56,22 @@ func (s *simulation) pop(q *[]waiter) {
 	list, last := *q, len(*q)-1
 	if s.o.LIFO {
 		*q = list[:last]
-		s.wake(list[last].g)
+		s.finds(list[last].g)
 		return
 	}
 	*q = list[1:]
-	s.wake(list[0].g)
+	s.finds(list[0].g)
+}
+
+// finds lets a goroutine go on that waits for what has come: one that asks for it between sleeps
+// notices that later.
+func (s *simulation) finds(g steps.G) {
+	if ns := s.p.Notices(s.p.Step(s.gs[g].step)); ns > 0 {
+		s.gs[g].waits = false
+		s.delay(g, float64(ns))
+		return
+	}
+	s.wake(g)
 }
 
 // dismiss lets the workers end that have nothing to do, when their channel is closed.

@@ -14,7 +14,7 @@ func (s *simulation) give(token steps.Token) {
 			s.delay(g, s.comes(s.gs[g].step))
 			continue
 		}
-		s.wake(g)
+		s.finds(g)
 	}
 	s.idlers.given(s, token)
 	if token >= s.p.FirstWrite && s.p.FirstWrite > 0 {

@@ -387,6 +387,7 @@ func (b *builder) finish() {
 		b.operations.lets(g)
 		b.step(g, b.p.End, Step{Kind: Cut})
 	}
+	newAskers(b.tape).finish()
 	b.network.connect()
 	if b.p.Procs = b.processors.n; !b.virtual {
 		b.p.Procs = max(b.r.MostProcs(b.p.End), 1)

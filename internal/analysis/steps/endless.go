@@ -19,7 +19,15 @@ const endlessShare = 0.1
 // endless is the procedure with such a loop in which most was done, and how much of all work that
 // is; NoPoint: none.
 func (p *Program) endless() (proc trace.PointID, share float64) {
-	lasts := func(pt trace.Point) bool { return pt.Flags&(spec.FlagTimed|spec.FlagPolls) != 0 }
+	asks := map[trace.PointID]bool{} // whose work is a wait
+	for i := range p.R.T.Points {
+		if pt := &p.R.T.Points[i]; pt.Flags&spec.FlagAsks != 0 {
+			asks[pt.Owner] = true
+		}
+	}
+	lasts := func(pt trace.Point) bool {
+		return pt.Flags&(spec.FlagTimed|spec.FlagPolls) != 0 && !asks[pt.Owner]
+	}
 	proc = trace.NoPoint
 	if !slices.ContainsFunc(p.R.T.Points, lasts) {
 		return proc, 0

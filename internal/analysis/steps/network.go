@@ -165,12 +165,9 @@ func (x *network) connect() {
 // joins makes a wait one for a goroutine's call.
 func (x *network) joins(w written) {
 	give, take := x.p.Step(w.give), x.p.Step(w.take)
-	if give.Kind == Operate {
-		give.Kind, give.ref = Give, uint32(x.token())
-	}
 	since := take.At - trace.Time(take.Lasts())
 	way := min(take.At-give.At, w.idle)
-	take.Kind, take.ref, take.At = Take, give.ref, max(since, give.At+way)
+	take.Kind, take.ref, take.At = Take, x.given(give), max(since, give.At+way)
 	take.SetTransit(int64(way))
 }
 

@@ -45,6 +45,10 @@ type Waits struct {
 	// is over, too. All later tokens are of these.
 	FirstWrite Token
 
+	// Pauses are, by procedure, how long after something has come a goroutine notices that asks for
+	// it between sleeps, on average, in ns.
+	Pauses map[trace.PointID]int64
+
 	// Crossings are of barriers, by conditions and channels that are closed.
 	Crossings []Crossing
 }
@@ -73,6 +77,15 @@ type Tick struct {
 // Reads reports whether a step waits for data from another goroutine.
 func (w *Waits) Reads(s *Step) bool {
 	return s.Kind == Take && w.FirstWrite > 0 && s.Token() >= w.FirstWrite
+}
+
+// Notices is how long after something has come a goroutine notices that, in ns.
+func (p *Program) Notices(s *Step) int64 {
+	at := s.Point()
+	if len(p.Pauses) == 0 || at == trace.NoPoint || p.R.T.Points[at].Flags&spec.FlagAsks == 0 {
+		return 0
+	}
+	return p.Pauses[p.R.T.Points[at].Owner]
 }
 
 // Counts are numbers of the whole run.

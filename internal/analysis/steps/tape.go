@@ -72,6 +72,14 @@ func (t *tape) token() Token {
 	return t.p.Tokens - 1
 }
 
+// given makes an operation one that gives a token, which it returns.
+func (t *tape) given(s *Step) uint32 {
+	if s.Kind == Operate {
+		s.Kind, s.ref = Give, uint32(t.token())
+	}
+	return s.ref
+}
+
 // add appends a step to a goroutine's others, with the work since the last one.
 func (t *tape) add(g *replay.G, now trace.Time, s Step) StepID {
 	m := t.my(g)

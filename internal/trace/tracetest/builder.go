@@ -146,6 +146,12 @@ func (b *Builder) Polls(proc uint32) { b.points.list[proc].flags |= spec.FlagPol
 // Timed says that it has one that the clock ends.
 func (b *Builder) Timed(proc uint32) { b.points.list[proc].flags |= spec.FlagTimed }
 
+// Asks says that an operation is one that its procedure asks for over and over.
+func (b *Builder) Asks(object, proc uint32) {
+	b.points.list[object].flags |= spec.FlagAsks
+	b.In(object, proc)
+}
+
 // Count adds hits of a procedure that were counted but not traced.
 func (b *Builder) Count(proc uint32, hits uint64) { b.points.list[proc].hits += hits }
 

@@ -131,6 +131,7 @@ const (
 	qinstFlagPolls    = 8192
 	qinstFlagTimed    = 16384
 	qinstFlagServes   = 32768
+	qinstFlagAsks     = 65536
 	qinstFlagTwice    = 1024
 	qinstUnitWord     = 2147483648
 	qinstNoTrips      = 18446744073709551615
