@@ -12,8 +12,8 @@ import (
 )
 
 // asker is a consumer that asks a channel over and over for what a producer makes every 10 ms, ten
-// times, and uses each for 2 ms. If it sleeps, that is for 1 ms at a time. It finds out half of that
-// later.
+// times, and uses each for 2 ms. If it sleeps, that is for 1 ms at a time. It finds out half of
+// that later.
 func asker(sleeps bool) *tracetest.Builder {
 	b := tracetest.New(2)
 	produce, loop, consume := b.Proc("main.produce"), b.Proc("main.asks"), b.Proc("main.consume")

@@ -11,10 +11,10 @@ import (
 )
 
 // A goroutine that asks channels over and over ([spec.FlagAsks]) waits for a goroutine that
-// operates on one of them. What its procedure does itself meanwhile is no work of the program's, and
-// a sleep between two questions no length: both last until there is something. So they are taken out
-// of its steps, and the operation is a wait for the one at the other end, if that came later than
-// the first question.
+// operates on one of them. What its procedure does itself meanwhile is no work of the program's,
+// and a sleep between two questions no length: both last until there is something. So they are
+// taken out of its steps, and the operation is a wait for the one at the other end, if that came
+// later than the first question.
 
 // askers makes waits of what goroutines ask for.
 type askers struct {
