@@ -103,7 +103,7 @@ func setupCritical(fs *flagSet) action {
 		case paths && procs != "":
 			return usageError{errors.New("critical: found -procs with -requests or -request, whose paths are those of the run as it was")}
 		}
-		o := critpath.Options{Policy: policy, Max: procs == "max", AsRun: procs == ""}
+		o := critpath.Options{Policy: policy, Max: procs == "max", AsRun: procs == "", Brief: !f.asJSON && html == ""}
 		if n, err := strconv.Atoi(procs); err == nil && n > 0 && n <= trace.MaxProcs {
 			o.Procs = n
 		} else if !o.Max && !o.AsRun {

@@ -167,7 +167,7 @@ func (pg *page) rankings() {
 	if err != nil {
 		return // what is wrong with the file has been said
 	}
-	r := critpath.New(program, critpath.Options{Policy: sim.Sharing, AsRun: true, Held: Held(pg.p)})
+	r := critpath.New(program, critpath.Options{Policy: sim.Sharing, AsRun: true, Held: Held(pg.p), Brief: true})
 	switch a := r.Agreement; {
 	case a == nil: // waits are all that matters
 	case len(a.Rows) == 0:

@@ -49,9 +49,13 @@ type pieces struct {
 	list  []piece
 	all   int
 	least trace.Time // longer than this
+	none  bool       // they are not asked for
 }
 
 func (p *pieces) add(x piece) {
+	if p.none {
+		return
+	}
 	if p.all++; x.to-x.from > p.least || p.least == 0 {
 		p.list = append(p.list, x)
 	}

@@ -44,7 +44,7 @@ func New(p *steps.Program, o Options) *Result {
 		}
 	}
 	b.holds, b.hides = newHolds(b), replay.Hides(b.r.T, func(p *trace.Point) bool { return p.Degraded() > 0 })
-	b.res.Requests = requests(p)
+	b.res.Requests, b.path.none = requests(p), o.Brief
 	if o.AsRun {
 		b.res.T = int64(p.End)
 		b.nearer()
@@ -64,7 +64,9 @@ func New(p *steps.Program, o Options) *Result {
 	b.limit(o.Held)
 	b.waits()
 	b.ties()
-	b.unlimited()
+	if !o.Brief {
+		b.unlimited()
+	}
 	b.res.Agreement = b.agree()
 	b.finish()
 	return b.res

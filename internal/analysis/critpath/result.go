@@ -122,6 +122,7 @@ type Options struct {
 	Policy sim.Policy
 	AsRun  bool           // the path is that of the run as it was, not that of the computed one
 	Held   []predict.Held // locks whose operations were not all events
+	Brief  bool           // without the path's pieces, slack and VPPB's marks, which take long
 }
 
 func round(x float64) int64 { return int64(math.Round(x)) }

@@ -18,7 +18,7 @@ import (
 // a few entries show that.
 const (
 	mostTied  = 32    // entries
-	fewTied   = 3     // of those with most work, at which is seen whether ties matter,
+	fewTied   = 1     // of those with most work, at which is seen whether ties matter,
 	fewSteps  = 20000 // in a program with more steps,
 	tieFrom   = 0.01  // by a difference of more than this share of the run
 	manySteps = 4e6   // with which ties are left alone

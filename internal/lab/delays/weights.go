@@ -23,7 +23,7 @@ func (f *found) weigh(source *trace.Trace, virtual int, factors []delays.Factor)
 	if err != nil {
 		return err
 	}
-	r := critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing})
+	r := critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing, Brief: true})
 	type sum struct{ weighted, work int64 }
 	of := map[string]sum{}
 	for _, e := range r.Entries {
