@@ -191,5 +191,5 @@ func draws(p *steps.Program) int {
 const (
 	mostDraws  = 40
 	leastDraws = 4
-	drawnSteps = 8e6 // in all of them
+	drawnSteps = 3e6 // in all of them
 )

@@ -13,6 +13,21 @@ import (
 // run is computed with them. Work that was done once has no others to draw from, so that an
 // interval is too short if most of the run is such work.
 
+// drawnAbout is by how much a value of the run on the recorded number of processors varies with
+// lengths, as a share of it, 9 times of 10. On other numbers it is taken to vary as much.
+func (r *runner) drawnAbout(policy sim.Policy, requests bool) float64 {
+	k := widthKey{policy, requests}
+	if _, ok := r.widths[k]; !ok {
+		of := func(run *sim.Run) float64 { return run.T }
+		if requests {
+			of = r.value
+		}
+		o := sim.Options{Procs: r.p.Procs, Policy: policy}
+		r.widths[k] = r.interval(o, of) / max(of(r.at(o.Procs, policy)), 1)
+	}
+	return r.widths[k]
+}
+
 // interval returns by how much a value of a run may be less or more than computed, 9 times of 10.
 func (r *runner) interval(o sim.Options, of func(*sim.Run) float64) float64 {
 	// The recorded run was drawn as the next one is: their difference has twice the variance.
@@ -26,7 +41,7 @@ func (r *runner) interval(o sim.Options, of func(*sim.Run) float64) float64 {
 
 const (
 	mostGains  = 10
-	gainsSteps = 2e6
+	gainsSteps = 1e6
 )
 
 // normal is the 95th percentile of a normal distribution.
@@ -44,11 +59,11 @@ type gained struct{ ns, less, more float64 }
 // collector's work would be if memory changed as the work does.
 func (r *runner) gains(w *WhatIf, o sim.Options) (g gained) {
 	run := r.value(r.at(o.Procs, o.Policy))
+	speed := max(normal*r.differ, student(blocks/2)*r.drift) * math.Sqrt2 * run
 	var lengths float64
-	g.ns, lengths = r.drawnGains(o)
+	g.ns, lengths = r.drawnGains(o, math.Hypot(speed, r.off*run)/3)
 	off := 0.
-	speed := max(normal*r.differ, student(blocks/2)*r.drift)
-	for _, x := range []float64{lengths, normal * w.unsure(r.p) * g.ns, speed * math.Sqrt2 * run, r.off * run} {
+	for _, x := range []float64{lengths, normal * w.unsure(r.p) * g.ns, speed, r.off * run} {
 		off = math.Hypot(off, x)
 	}
 	least, most := g.ns, g.ns
@@ -72,31 +87,33 @@ func (r *runner) gains(w *WhatIf, o sim.Options) (g gained) {
 
 // drawnGains returns the mean gain of a change over the random choices of Go's scheduler, and its
 // error, 9 times of 10: lengths vary, which runs without random choices show, and the number of
-// runs is finite. The gain in a long run is known no better than the run itself.
-func (r *runner) drawnGains(o sim.Options) (ns, off float64) {
+// runs is finite. It ends when that error is less than others, which add up with it, make it matter.
+// The gain in a long run is known no better than the run itself.
+func (r *runner) drawnGains(o sim.Options, enough float64) (ns, off float64) {
 	n := min(mostGains, int(gainsSteps/float64(r.p.Steps.Len())))
 	if n < leastDraws {
-		return r.value(r.at(o.Procs, o.Policy)) - r.value(r.simulate(o)),
-			r.interval(sim.Options{Procs: o.Procs, Policy: o.Policy}, r.value)
+		was := r.value(r.at(o.Procs, o.Policy))
+		return was - r.value(r.simulate(o)), r.drawnAbout(o.Policy, r.watch != nil) * was
 	}
 	still := o
 	if still.Policy == sim.Go {
 		still.Policy = sim.Sharing
 	}
-	off = about(r.paired(still, n, true)) * math.Sqrt2
+	off = about(r.paired(still, n, true, enough)) * math.Sqrt2
 	if o.Policy != sim.Go {
 		return r.value(r.at(o.Procs, o.Policy)) - r.value(r.simulate(o)), off
 	}
-	runs := r.paired(o, n, false)
+	runs := r.paired(o, n, false, enough)
 	for _, d := range runs {
-		ns += d / float64(n)
+		ns += d / float64(len(runs))
 	}
-	return ns, math.Hypot(off, about(runs)/math.Sqrt(float64(n)))
+	return ns, math.Hypot(off, about(runs)/math.Sqrt(float64(len(runs))))
 }
 
 // paired computes n runs with and without a change, each pair with the same chances, and if drawn
-// with the same lengths drawn anew. It returns by how much those with it are shorter.
-func (r *runner) paired(o sim.Options, n int, drawn bool) (list []float64) {
+// with the same lengths drawn anew; fewer, if they are that near to each other. It returns by how
+// much those with it are shorter.
+func (r *runner) paired(o sim.Options, n int, drawn bool, enough float64) (list []float64) {
 	changed := o.Length
 	for seed := range uint64(n) {
 		plain := sim.Options{Procs: o.Procs, Policy: o.Policy, Seed: seed}
@@ -117,6 +134,9 @@ func (r *runner) paired(o sim.Options, n int, drawn bool) (list []float64) {
 		}
 		r.doubt(r.pairs[k])
 		list = append(list, r.value(r.pairs[k])-r.value(r.simulate(o)))
+		if len(list) >= leastDraws && about(list) <= enough {
+			break
+		}
 	}
 	return list
 }

@@ -20,8 +20,12 @@ const likelyFrom = 0.01
 
 var likelyShares = []string{"-10%", "-25%", "-50%"}
 
-// largeSteps is from how many steps on one share must do.
-const largeSteps = 2e6
+// largeSteps is from how many steps on a report makes no predictions, and manySteps from how many
+// one share must do.
+const (
+	largeSteps = 2e6
+	manySteps  = 3e5
+)
 
 // likely are changes of the procedures whose own work is worth most on the recorded number of
 // processors, or, if requests are asked for, is most of theirs.
@@ -58,7 +62,7 @@ func likely(p *steps.Program, policy sim.Policy, w *sim.Watch) (list []WhatIf) {
 		return cmp.Or(cmp.Compare(worth[b], worth[a]), cmp.Compare(a, b))
 	})
 	shares := likelyShares
-	if p.Steps.Len() > largeSteps {
+	if p.Steps.Len() > manySteps {
 		shares = shares[1:2]
 	}
 	for _, proc := range procs[:min(len(procs), mostLikely)] {

@@ -111,7 +111,7 @@ func (r *runner) on(n int, a *Ask, one *sim.Run) Of {
 	if !run.Sound() {
 		return Of{Procs: n, Unknown: true, Policies: r.policies(n)}
 	}
-	about := r.about(n, a.Policy, func(run *sim.Run) float64 { return run.T })
+	about := r.about(run.T, a.Policy, false)
 	most := run.T + contended(r.p, a.Held, n)
 	if one.Sound() {
 		most = min(most, one.T)
@@ -136,19 +136,17 @@ func (r *runner) on(n int, a *Ask, one *sim.Run) Of {
 	return of
 }
 
-// about is by how much a value of the run on a number of processors may be less or more, 9 times of
-// 10, as far as is known from the recorded run and from how runs differ.
-func (r *runner) about(n int, policy sim.Policy, of func(*sim.Run) float64) float64 {
-	is := of(r.at(n, policy))
-	return math.Hypot(r.interval(sim.Options{Procs: n, Policy: policy}, of), normal*math.Sqrt2*r.differ*is) +
-		r.off*is
+// about is by how much a computed time may be less or more, 9 times of 10, as far as is known from
+// the recorded run and from how runs differ: that of a run, or of requests.
+func (r *runner) about(ns float64, policy sim.Policy, requests bool) float64 {
+	return (math.Hypot(r.drawnAbout(policy, requests), normal*math.Sqrt2*r.differ) + r.off) * ns
 }
 
 // request is how long requests take on a number of processors, and how many are answered.
 func (r *runner) request(o sim.Options) *Request {
 	l := r.latency[r.at(o.Procs, o.Policy)]
 	mean := float64(l.Mean)
-	about := r.about(o.Procs, o.Policy, r.value)
+	about := r.about(mean, o.Policy, true)
 	return &Request{*l, max(0, round(mean-about)), round(mean + about), r.perSecond(o)}
 }
 

@@ -13,6 +13,7 @@ type runner struct {
 	done    map[runKey]*sim.Run
 	drawn   *drawn
 	pairs   map[pairKey]*sim.Run // runs without a change
+	widths  map[widthKey]float64 // see drawnAbout
 	watch   *sim.Watch
 	latency map[*sim.Run]*sim.Latency
 	held    []Held
@@ -79,8 +80,14 @@ const loads = 3
 
 func newRunner(p *steps.Program) *runner {
 	d := newDrawn(p)
-	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: d, drift: d.drift(p), pairs: map[pairKey]*sim.Run{},
+	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: d, drift: d.drift(p), pairs: map[pairKey]*sim.Run{}, widths: map[widthKey]float64{},
 		latency: map[*sim.Run]*sim.Latency{}, kept: kept(p)}
+}
+
+// widthKey is a policy, and whether requests are meant.
+type widthKey struct {
+	policy   sim.Policy
+	requests bool
 }
 
 // pairKey is a run without a change.
