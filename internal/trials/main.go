@@ -27,6 +27,7 @@ import (
 	"qinst.dev/internal/trials/corrections"
 	"qinst.dev/internal/trials/counts"
 	"qinst.dev/internal/trials/delays"
+	"qinst.dev/internal/trials/gains"
 	"qinst.dev/internal/trials/instructions"
 	"qinst.dev/internal/trials/interference"
 	"qinst.dev/internal/trials/othertests"
@@ -56,6 +57,8 @@ var trials = []trial{
 	{name: "delays", doc: "how long delays are, measured from outside, alone and beside busy processes (12 minutes)",
 		results: "results/24-delays.json", apart: true, run: delays.Run},
 	{name: "fuzz", doc: "each fuzz target for a minute, or the given time", run: fuzz},
+	{name: "gains", doc: "predicted gains beside those of programs that are really changed, drawn by a seed (a quarter of an hour)",
+		results: "results/27-gains.json", apart: true, run: gains.Run},
 	{name: "hostile", doc: "single bits of traces flipped, and mutated traces, read by every command (half an hour)",
 		run: hostile},
 	{name: "instructions", doc: "instructions that probes add to programs that call much, sizes, compile times (5 to 8 minutes; needs valgrind)",

@@ -1,0 +1,3 @@
+module gains
+
+go 1.26
