@@ -68,12 +68,12 @@ func nearest(p *steps.Program) (best *sim.Run) {
 // stands, then twice as many, and so on. If it still stands when that is over they are as before.
 func giveUpStanding(p *steps.Program, run *sim.Run) (given []steps.ObjectID, now *sim.Run) {
 	now = run
-	for n := 1; now.Forced > 0; n *= 2 {
-		list := now.Stood()
+	for n := 1; now.Forced > 0; n = min(2*n, len(p.Objects)) {
+		list := alike(p, now.Stood(), n)
 		if len(list) == 0 {
 			break
 		}
-		given = append(given, keep(p, list[:min(n, len(list))])...)
+		given = append(given, keep(p, list)...)
 		now = nearest(p)
 	}
 	if now.Forced >= run.Forced && len(given) > 0 && off(p, now) >= off(p, run) {
@@ -111,6 +111,27 @@ func giveUpFar(p *steps.Program, run *sim.Run) (given []steps.ObjectID) {
 		return nil
 	}
 	return given
+}
+
+// alike are n objects whose operations determine waits, at most: the first ones of a list, and then
+// others that are made where these are. A program may have a channel for each task, and a run that
+// stands at one of them would stand at the next.
+func alike(p *steps.Program, list []steps.ObjectID, n int) (some []steps.ObjectID) {
+	names := map[trace.PointID]bool{}
+	for _, id := range list {
+		if p.Objects[id].Free && len(some) < n {
+			some = append(some, id)
+			names[p.Objects[id].Name] = true
+		}
+	}
+	for i := range p.Objects {
+		id := steps.ObjectID(i)
+		if o := &p.Objects[i]; len(some) < n && o.Free && o.Name != trace.NoPoint && names[o.Name] &&
+			!slices.Contains(list, id) {
+			some = append(some, id)
+		}
+	}
+	return some
 }
 
 // keep lets waits for objects be as in the recorded run, and free undoes that.
