@@ -95,9 +95,10 @@ const importOrder = `
 	trials/bench, trace, analysis/advice < trials/interference;
 	trials/bench, analysis/critpath < trials/paths;
 	trials/bench, analysis/correct < trials/corrections;
+	trials/bench, analysis/predict < trials/gains;
 	trials/bench, stats < trials/delays;
 	trials/soak, trials/process, trials/othertests, trials/counts, trials/servers, trials/instructions, trials/bottlenecks, trials/interference, trials/paths,
-		trials/corrections, trials/delays, trials/progen, runtime/settings, runtime/api < trials;
+		trials/corrections, trials/delays, trials/gains, trials/progen, runtime/settings, runtime/api < trials;
 `
 
 // testImports are further imports of tests, besides those of their package and the package itself:

@@ -38,7 +38,8 @@ func AskPath(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 		return nil, err
 	}
 	pg := newPage(t, p)
-	path := Critical(critpath.New(program, critpath.Options{Policy: sim.Sharing, AsRun: true, Held: Held(p), Brief: true})).Sections
+	o := critpath.Options{Policy: sim.Sharing, AsRun: true, Held: Held(p), Brief: true}
+	path := Critical(critpath.New(program, o)).Sections
 	gains := Predict(predict.New(program, predict.Ask{Policy: sim.Go, Held: Held(p),
 		Differ: predict.UsualRuns})).Sections
 	path[0].Title, gains[0].Title = "Critical path", "More processors, and changes"

@@ -256,7 +256,7 @@ func server(n int, p []int) {
 	wg.Wait()
 }
 
-// asking has a producer, a, and a consumer, b, which asks for what it takes, and yields if p[1] is 1.
+// asking has a producer, a, and a consumer, b, which asks for what it takes, and yields.
 func asking(n int, p []int) {
 	ch := make(chan uint64, p[0])
 	go func() {
@@ -265,27 +265,10 @@ func asking(n int, p []int) {
 		}
 		close(ch)
 	}()
-	if p[1] == 1 {
-		yields(ch)
-	} else {
-		asks(ch)
-	}
+	asks(ch)
 }
 
 func asks(ch chan uint64) {
-	for {
-		select {
-		case _, ok := <-ch:
-			if !ok {
-				return
-			}
-			b()
-		default:
-		}
-	}
-}
-
-func yields(ch chan uint64) {
 	for {
 		select {
 		case _, ok := <-ch:

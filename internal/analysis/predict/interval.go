@@ -87,8 +87,8 @@ func (r *runner) gains(w *WhatIf, o sim.Options) (g gained) {
 
 // drawnGains returns the mean gain of a change over the random choices of Go's scheduler, and its
 // error, 9 times of 10: lengths vary, which runs without random choices show, and the number of
-// runs is finite. It ends when that error is less than others, which add up with it, make it matter.
-// The gain in a long run is known no better than the run itself.
+// runs is finite. It ends when that error is less than others, which add up with it, make it
+// matter. The gain in a long run is known no better than the run itself.
 func (r *runner) drawnGains(o sim.Options, enough float64) (ns, off float64) {
 	n := min(mostGains, int(gainsSteps/float64(r.p.Steps.Len())))
 	if n < leastDraws {

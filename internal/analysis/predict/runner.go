@@ -80,8 +80,8 @@ const loads = 3
 
 func newRunner(p *steps.Program) *runner {
 	d := newDrawn(p)
-	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: d, drift: d.drift(p), pairs: map[pairKey]*sim.Run{}, widths: map[widthKey]float64{},
-		latency: map[*sim.Run]*sim.Latency{}, kept: kept(p)}
+	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: d, drift: d.drift(p), pairs: map[pairKey]*sim.Run{},
+		widths: map[widthKey]float64{}, latency: map[*sim.Run]*sim.Latency{}, kept: kept(p)}
 }
 
 // widthKey is a policy, and whether requests are meant.

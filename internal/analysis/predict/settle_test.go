@@ -9,8 +9,8 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// TestSettleEnds: where a computed run stands still although no object is left to give up, that ends,
-// and objects that did not determine waits before do not do so after it.
+// TestSettleEnds: where a computed run stands still although no object is left to give up, that
+// ends, and objects that did not determine waits before do not do so after it.
 func TestSettleEnds(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))

@@ -1,6 +1,6 @@
-// Package gains compares predictions with what really changes gain: programs of several kinds are
-// drawn by a seed, recorded once at the default settings, and then really changed, or run on another
-// number of processors.
+// Package gains compares predictions with measurements: programs of several kinds are drawn by a
+// seed, recorded once at the default settings, and then really changed, or run on another number of
+// processors.
 package gains
 
 import (
@@ -22,7 +22,7 @@ import (
 type kind struct {
 	name string
 	does string                       // the procedures that it has
-	more func(r *rand.Rand) (p []int) // what it has besides
+	more func(r *rand.Rand) (p []int) // its other arguments
 }
 
 func between(r *rand.Rand, from, to int) int { return from + r.IntN(to-from+1) }
@@ -36,7 +36,7 @@ var kinds = []kind{
 	{"limit", "abc", func(r *rand.Rand) []int { return []int{between(r, 1, 3), between(r, 4, 16)} }},
 	{"tree", "abc", func(r *rand.Rand) []int { return []int{between(r, 1, 5)} }},
 	{"server", "abc", func(r *rand.Rand) []int { return []int{between(r, 2, 8), r.IntN(2)} }},
-	{"asking", "ab", func(r *rand.Rand) []int { return []int{1 << r.IntN(6), r.IntN(2)} }},
+	{"asking", "ab", func(r *rand.Rand) []int { return []int{1 << r.IntN(6)} }},
 	{"conditions", "ab", func(r *rand.Rand) []int { return []int{between(r, 1, 3), between(r, 1, 16)} }},
 	{"helper", "abc", func(r *rand.Rand) []int { return []int{between(r, 200, 2000)} }},
 	{"garbage", "ab", func(r *rand.Rand) []int { return []int{between(r, 2, 4), between(r, 10, 200)} }},
@@ -152,7 +152,7 @@ func (t *trial) plainly(name string, args []string, procs int) lab.Case {
 		Env: []string{fmt.Sprintf("GOMAXPROCS=%d", procs)}}}
 }
 
-// times are what the cases take, in ns.
+// times are the run times of the cases, in ns.
 func (t *trial) times(rounds int, cases []lab.Case) (map[string][]float64, error) {
 	all := map[string][]float64{}
 	err := t.Turns(rounds, cases, func(r lab.Result) error {
@@ -163,7 +163,7 @@ func (t *trial) times(rounds int, cases []lab.Case) (map[string][]float64, error
 	return all, err
 }
 
-// answer is what is needed of [predict.Result].
+// answer is the part of [predict.Result] that the trial needs.
 type answer struct {
 	Runs   []predict.Of     `json:"runs"`
 	WhatIf []predict.Change `json:"what_if"`
@@ -251,7 +251,7 @@ func (t *trial) speedup(name string, measured float64, from2, from1 answer) {
 	t.procs.Add(row)
 }
 
-// summary adds the figures that are to be reached.
+// summary adds the figures that have targets.
 func (t *trial) summary() {
 	n := len(t.errors.gains)
 	worst := slices.MaxFunc(append(t.errors.gains, 0), cmp.Compare)
