@@ -39,6 +39,9 @@ type exchange struct {
 	since, at trace.Time
 }
 
+// pauses are the functions that a goroutine calls between two questions.
+var pauses = map[string]bool{"runtime.Gosched": true, "time.Sleep": true}
+
 // newAskers returns nil if nothing is asked for so.
 func newAskers(t *tape) *askers {
 	x := &askers{tape: t, procs: map[trace.PointID]bool{}, ends: map[ObjectID]*exchanges{},
@@ -54,7 +57,8 @@ func newAskers(t *tape) *askers {
 	questions, all := 0., 0.
 	for i := range t.r.T.Points {
 		p := &t.r.T.Points[i]
-		if all += float64(p.Hits); p.Op == spec.OpDefault && x.procs[p.Owner] {
+		all += float64(p.Hits)
+		if x.procs[p.Owner] && (p.Op == spec.OpDefault || p.Kind == spec.PointCall && pauses[p.Name]) {
 			questions += float64(p.Hits)
 		}
 	}
