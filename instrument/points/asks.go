@@ -2,6 +2,7 @@ package points
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 )
@@ -52,8 +53,10 @@ func (f *finder) asking(fn *Func, loop *ast.ForStmt) (clauses []*ast.CommClause)
 // idles reports whether a statement does nothing, yields, or sleeps.
 func (f *finder) idles(s ast.Stmt) bool {
 	switch s := s.(type) {
-	case *ast.EmptyStmt, *ast.BranchStmt, *ast.IncDecStmt:
+	case *ast.EmptyStmt, *ast.IncDecStmt:
 		return true
+	case *ast.BranchStmt:
+		return s.Tok == token.CONTINUE && s.Label == nil
 	case *ast.ExprStmt:
 		c, ok := s.X.(*ast.CallExpr)
 		if !ok {

@@ -162,7 +162,7 @@ func collects(r *predict.Result) string {
 
 // latencies has how long requests take.
 func latencies(r *predict.Result) *doc.Table {
-	t := doc.NewTable("processors", "requests", "mean", "of 9 in 10 runs", "median", "p99", "answers a second")
+	t := doc.NewTable("processors", "traced requests", "mean", "of 9 in 10 runs", "median", "p99", "answers a second")
 	for _, of := range r.Runs {
 		switch q := of.Request; {
 		case q != nil:

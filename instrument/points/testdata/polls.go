@@ -233,3 +233,18 @@ func asksAndWorks(work chan int) { // want proc polls
 		}
 	}
 }
+
+// The default ends the loop.
+//
+//go:noinline
+func asksOnce(work chan int) { // want proc polls
+loop:
+	for { // want loop "for"
+		select {
+		case n := <-work: // want sync receive weak "p.asksOnce.work"
+			total += n
+		default: // want sync default "select"
+			break loop
+		}
+	}
+}

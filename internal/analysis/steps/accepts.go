@@ -25,8 +25,9 @@ const (
 	toConnect
 )
 
-// line are a goroutine's own recent actions, and its creator's before it was created.
-type line [2]recent
+// line are a goroutine's own recent actions, and its creator's before it was created; nil: there
+// are none, as in most programs.
+type line [2]*recent
 
 // recent are the last actions that may belong to one end of a connection.
 type recent struct {
@@ -49,15 +50,34 @@ type waited struct {
 
 // create notes that a goroutine is created.
 func (x *accepts) create(g, by *replay.G) {
-	l := x.gs.of(g.Slot)
-	if *l = (line{}); by != nil {
-		x.gs.of(g.Slot)[1] = x.gs.of(by.Slot)[0]
+	l := line{}
+	if by != nil {
+		l[1] = x.gs.of(by.Slot)[0].now()
 	}
+	*x.gs.of(g.Slot) = l
+}
+
+// now is a copy, which later actions do not change.
+func (r *recent) now() *recent {
+	if r == nil {
+		return nil
+	}
+	is := *r
+	return &is
+}
+
+// own are a goroutine's own recent actions.
+func (x *accepts) own(slot trace.Slot) *recent {
+	l := x.gs.of(slot)
+	if l[0] == nil {
+		l[0] = &recent{}
+	}
+	return l[0]
 }
 
 // called notes a system call.
 func (x *accepts) called(slot trace.Slot, w write) {
-	own := &x.gs.of(slot)[0]
+	own := x.own(slot)
 	own.calls[own.n%mostDialed] = w
 	own.n++
 }
@@ -86,11 +106,11 @@ func (x *accepts) kind(w *replay.Wait, t *trace.Tables) waitKind {
 // ended notes the end of such a wait, and reports whether it is one for a connection of the
 // program's own, or to be connected.
 func (x *accepts) ended(slot trace.Slot, kind waitKind, w waited) bool {
-	switch own := &x.gs.of(slot)[0]; kind {
+	switch kind {
 	case toAccept:
-		own.wait = &w
+		x.own(slot).wait = &w
 	case toConnect:
-		own.dials = &w
+		x.own(slot).dials = &w
 	}
 	return kind != forData
 }
@@ -110,7 +130,7 @@ func (x *accepts) uses(slot trace.Slot, key uint64) (one, other line, both bool)
 		x.users = map[uint64]line{}
 	}
 	if len(x.users) < mostUsers {
-		x.users[key] = one
+		x.users[key] = line{one[0].now(), one[1]}
 	}
 	return one, other, false
 }
@@ -119,10 +139,10 @@ func (x *accepts) uses(slot trace.Slot, key uint64) (one, other line, both bool)
 // other.
 func (l *line) joined(by *line) (written, bool) {
 	for i := range l {
-		w := l[i].wait
-		if w == nil || w.step == 0 {
+		if l[i] == nil || l[i].wait == nil || l[i].wait.step == 0 {
 			continue
 		}
+		w := l[i].wait
 		for j := range by {
 			if c, ok := by[j].within(w); ok {
 				joined := written{w.step, c.step, w.idle}
@@ -136,6 +156,9 @@ func (l *line) joined(by *line) (written, bool) {
 
 // within is the last call during a wait.
 func (r *recent) within(w *waited) (write, bool) {
+	if r == nil {
+		return write{}, false
+	}
 	for i := r.n - 1; i >= 0 && i >= r.n-mostDialed; i-- {
 		if c := r.calls[i%mostDialed]; c.at < w.till {
 			return c, c.at >= w.since
@@ -147,8 +170,8 @@ func (r *recent) within(w *waited) (write, bool) {
 // dialed is the wait to be connected, which is at one end; nil: there was none.
 func (l *line) dialed() *waited {
 	for i := range l {
-		if w := l[i].dials; w != nil && w.step != 0 {
-			return w
+		if l[i] != nil && l[i].dials != nil && l[i].dials.step != 0 {
+			return l[i].dials
 		}
 	}
 	return nil

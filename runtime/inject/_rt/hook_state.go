@@ -288,6 +288,7 @@ func qinstGoSysCall() {
 	now := qinstNow()
 	if b := getg().m.qinst; qinstSet.rate != 0 && qinstTokens.Load() < 0 && b.p != 0 && b.g == qinstCurrent() {
 		b.call = now
+		getg().m.qinstEnd = 0 // it is this call's, and no later one's
 		return
 	}
 	qinstPut(now, qinstCurrent(), qinstEvSyscallBegin<<24|qinstWritesTo())
