@@ -162,19 +162,21 @@ func collects(r *predict.Result) string {
 
 // latencies has how long requests take.
 func latencies(r *predict.Result) *doc.Table {
-	t := doc.NewTable("processors", "traced requests", "mean", "of 9 in 10 runs", "median", "p99", "answers a second")
+	t := doc.NewTable("processors", "traced requests", "mean", "of 9 in 10 runs", "median", "p99", "answers a second", "")
 	for _, of := range r.Runs {
 		switch q := of.Request; {
 		case q != nil:
 			t.Row(fmt.Sprint(of.Procs), doc.Count(q.Count), doc.Time(q.Mean),
 				measure.Time(q.Lo)+" to "+measure.Time(q.Hi), doc.Time(q.P50), doc.Time(q.P99),
-				doc.Count(int(math.Round(q.PerSecond))))
+				perSecond(q.PerSecond), perSecond(q.PerSecondLo).Text+" to "+perSecond(q.PerSecondHi).Text)
 		case r.Requests != "":
-			t.Row(fmt.Sprint(of.Procs), "", "not known", "", "", "", "")
+			t.Row(fmt.Sprint(of.Procs), "", "not known", "", "", "", "", "")
 		}
 	}
 	return t
 }
+
+func perSecond(n float64) doc.Cell { return doc.Count(int(math.Round(n))) }
 
 // changes has what each change gains on each number of processors.
 func changes(r *predict.Result) *doc.Table {

@@ -154,7 +154,7 @@ func (b *builder) finish() {
 		}
 	}
 	if r.Anomalies > 0 {
-		r.Remarks.Note("the worth of %d of these is not known: less of it makes the computed run longer, because a goroutine is ready sooner and takes the processor from one that others wait for", r.Anomalies)
+		r.Remarks.Note("the worth of %d of these is not known: by the computed run it would be less than nothing, or more than the run, because a goroutine that is ready sooner may take the processor from one that others wait for", r.Anomalies)
 	}
 	slices.SortStableFunc(r.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(max(b.Weighted, b.Self), max(a.Weighted, a.Self)),

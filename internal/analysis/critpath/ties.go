@@ -15,10 +15,10 @@ import (
 // direction, with all work of the entry changed together.
 
 // In a long run some events happen at one time by chance, and their order decides next to nothing:
-// a few entries show that.
+// the entry with most work shows that.
 const (
 	mostTied  = 32    // entries
-	fewTied   = 1     // of those with most work, at which is seen whether ties matter,
+	fewTied   = 1     // of those with most work, which show whether ties matter,
 	fewSteps  = 20000 // in a program with more steps,
 	tieFrom   = 0.01  // by a difference of more than this share of the run
 	manySteps = 4e6   // with which ties are left alone

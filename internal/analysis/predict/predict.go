@@ -147,8 +147,14 @@ func (r *runner) request(o sim.Options) *Request {
 	l := r.latency[r.at(o.Procs, o.Policy)]
 	mean := float64(l.Mean)
 	about := r.about(mean, o.Policy, true)
-	return &Request{*l, max(0, round(mean-about)), round(mean + about), r.perSecond(o)}
+	of := min(about/max(mean, 1), mostAbout)
+	n := r.perSecond(o)
+	return &Request{*l, max(0, round(mean-about)), round(mean + about), n, thousandths(n / (1 + of)),
+		thousandths(n / (1 - of))}
 }
+
+// mostAbout bounds the relative error of a rate, so that it has an upper end.
+const mostAbout = 0.9
 
 // ownError is by how much the recorded run, computed, differs from what it took, as a share of
 // that: what the system is known to have taken from its threads does not count. A computed run of
@@ -212,9 +218,6 @@ func (r *Result) change(runs *runner, policy sim.Policy, procs int, changes []Wh
 		if was > 0 {
 			c.GainPct, c.LoPct, c.HiPct = thousandths(g.ns/was*100), thousandths((g.ns+less+g.less)/was*100),
 				thousandths(min((g.ns+more+g.more+network)/was, 1)*100)
-		}
-		if runs.watch != nil {
-			c.PerSecond = runs.perSecond(o)
 		}
 		r.WhatIf = append(r.WhatIf, c)
 	}

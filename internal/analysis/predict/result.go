@@ -60,11 +60,9 @@ type Change struct {
 	Gain    int64   `json:"gain_ns"`
 	GainPct float64 `json:"gain_pct"`
 	// 9 times of 10 that is as much at least, as far as lengths differ within the recorded run
-	LoPct float64 `json:"lo_pct"`
-	HiPct float64 `json:"hi_pct"` // and at most
-	// of requests that are asked for, which the times then are of: see [Request]
-	PerSecond float64 `json:"per_second,omitempty"`
-	Unknown   string  `json:"unknown,omitempty"` // why the gain is not known; the numbers say nothing then
+	LoPct   float64 `json:"lo_pct"`
+	HiPct   float64 `json:"hi_pct"`            // and at most
+	Unknown string  `json:"unknown,omitempty"` // why the gain is not known; the numbers say nothing then
 }
 
 // Request is how long the requests of a name take. They come when they came.
@@ -74,5 +72,7 @@ type Request struct {
 	Hi int64 `json:"mean_hi_ns"` // and at most
 	// how many are answered in a second, up to the last one, if each client waits for an answer,
 	// and then for as long as it did, before it asks again
-	PerSecond float64 `json:"per_second"`
+	PerSecond   float64 `json:"per_second"`
+	PerSecondLo float64 `json:"per_second_lo"` // 9 times of 10 as many at least
+	PerSecondHi float64 `json:"per_second_hi"` // and at most
 }

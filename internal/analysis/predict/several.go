@@ -134,6 +134,7 @@ func (of *Of) join(list []*Result, i int) {
 // none.
 func joinRequests(list []*Request) *Request {
 	var mean, lo, hi []float64
+	var rates [3][]float64
 	all, n := &Request{}, int64(len(list))
 	for _, q := range list {
 		if q == nil {
@@ -141,10 +142,14 @@ func joinRequests(list []*Request) *Request {
 		}
 		mean, lo, hi = append(mean, float64(q.Mean)), append(lo, float64(q.Lo)), append(hi, float64(q.Hi))
 		all.Count += q.Count
-		all.P50, all.P99, all.PerSecond = all.P50+q.P50/n, all.P99+q.P99/n, all.PerSecond+q.PerSecond/float64(n)
+		all.P50, all.P99 = all.P50+q.P50/n, all.P99+q.P99/n
+		rates[0], rates[1] = append(rates[0], q.PerSecond), append(rates[1], q.PerSecondLo)
+		rates[2] = append(rates[2], q.PerSecondHi)
 	}
 	m, less, more := joined(mean, lo, hi)
-	all.Mean, all.Lo, all.Hi, all.PerSecond = round(m), max(0, round(m-less)), round(m+more), thousandths(all.PerSecond)
+	all.Mean, all.Lo, all.Hi = round(m), max(0, round(m-less)), round(m+more)
+	m, less, more = joined(rates[0], rates[1], rates[2])
+	all.PerSecond, all.PerSecondLo, all.PerSecondHi = thousandths(m), thousandths(max(0, m-less)), thousandths(m+more)
 	return all
 }
 
