@@ -118,6 +118,10 @@ func patches() []patch {
 			"qinstSpin(qinstEvSpinBegin); "},
 		{"proc.go", after("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "; qinstSpin(qinstEvSpinEnd)"},
 
+		// An idle processor gets a thread, which whoever needs it wakes with a system call.
+		{"proc.go", before("startm", "notewakeup(&nmp.park)"), "qinstWakes(qinstEvWakeBegin); "},
+		{"proc.go", after("startm", "notewakeup(&nmp.park)"), "; qinstWakes(qinstEvWakeEnd)"},
+
 		// The tool's threads are none of the program's.
 		{"proc.go", only("mcount", "return int32(sched.mnext - sched.nmfreed)"),
 			"return int32(sched.mnext - sched.nmfreed) - qinstThreads"},

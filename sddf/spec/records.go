@@ -106,6 +106,8 @@ const (
 	EvLate            = 52
 	EvYields          = 53
 	EvEnd             = 54
+	EvWakeBegin       = 55
+	EvWakeEnd         = 56
 )
 
 // Wake-up causes: the origin of a transition from waiting to runnable.
@@ -403,6 +405,8 @@ var Events = Layout{
 			arg("end", "", "its number"),
 			{Name: "address", Word: 1, Width: AddressBits, Doc: "what goroutines wait for that read from it"},
 			{Name: "key", Word: 2, Width: 64, Doc: "of the connection; that of the other end differs in the lowest bit"}}),
+		variant(EvWakeBegin, "wake begin", 1, "the running goroutine wakes a thread, for an idle processor", nil),
+		variant(EvWakeEnd, "wake end", 1, "it goes on", nil),
 		variant(EvTaskBegin, "task begin", 2, "the running goroutine begins a task of runtime/trace", []BitField{
 			arg("text", "", "its name, see \"text\" records"),
 			{Name: "task", Word: 1, Width: 64, Doc: "its number"}}),

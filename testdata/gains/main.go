@@ -77,12 +77,12 @@ func number(s string) int {
 func pipeline(n int, p []int) {
 	stages := []func() uint64{b, c, d}
 	in := make(chan uint64, p[0])
-	go func() {
+	go func(in chan uint64) {
 		for range n {
 			in <- a()
 		}
 		close(in)
-	}()
+	}(in)
 	for i, stage := range stages {
 		out := make(chan uint64, p[i%len(p)])
 		go func(in chan uint64) {

@@ -63,6 +63,9 @@ func New(p *steps.Program, a Ask) *Result {
 	if most := runs.at(min(max(len(p.Gs), 1), mostProcs), a.Policy); most.Sound() {
 		r.TInf = round(most.T)
 	}
+	if one.Sound() && r.TInf > 0 { // which wakes no threads
+		r.TInf = min(r.TInf, r.T1)
+	}
 	if len(a.Procs) == 0 {
 		for n := 1; n <= 2*p.Procs; n *= 2 {
 			a.Procs = append(a.Procs, n)

@@ -151,8 +151,8 @@ func (r *Replay) pay(e *trace.Event) {
 	}
 }
 
-// mark processes a Mark event of the runtime. Assists and stops of the world become procedures of
-// the goroutine that performs them.
+// mark processes a Mark event of the runtime. Assists, stops of the world and waking threads become
+// procedures of the goroutine that performs them.
 func (r *Replay) mark(e *trace.Event) {
 	g := r.g(e.Slot)
 	switch e.Mark() {
@@ -160,6 +160,10 @@ func (r *Replay) mark(e *trace.Event) {
 		r.enterSystem(g, e.Time, r.System.Assist)
 	case spec.EvAssistEnd:
 		r.leaveSystem(g, e.Time, r.System.Assist)
+	case spec.EvWakeBegin:
+		r.enterSystem(g, e.Time, r.System.Waking)
+	case spec.EvWakeEnd:
+		r.leaveSystem(g, e.Time, r.System.Waking)
 	case spec.EvSTWBegin:
 		r.enterSystem(g, e.Time, r.System.Stop)
 	case spec.EvSTWEnd:

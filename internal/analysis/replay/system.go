@@ -13,23 +13,24 @@ const (
 	GCWorker = "[gc worker]"
 	GCAssist = "[gc assist]" // on behalf of the allocating procedure
 	StopTheW = "[stop the world]"
-	Probes   = "[probes]"  // number of events and counts times their measured cost
-	OffCPU   = "[off-CPU]" // running threads that the operating system kept waiting
+	Waking   = "[wake a thread]" // for an idle processor
+	Probes   = "[probes]"        // number of events and counts times their measured cost
+	OffCPU   = "[off-CPU]"       // running threads that the operating system kept waiting
 )
 
 // System are the procedures appended to those of the program.
-type System struct{ Worker, Assist, Stop, Probes, OffCPU trace.PointID }
+type System struct{ Worker, Assist, Stop, Waking, Probes, OffCPU trace.PointID }
 
 // withSystem are tables with them.
 func withSystem(t *trace.Tables) (*trace.Tables, System) {
 	own := *t
 	n := trace.PointID(len(t.Points))
 	own.Points = slices.Clip(t.Points)
-	for i, name := range []string{GCWorker, GCAssist, StopTheW, Probes, OffCPU} {
+	for i, name := range []string{GCWorker, GCAssist, StopTheW, Waking, Probes, OffCPU} {
 		own.Points = append(own.Points, trace.Point{Kind: spec.PointProc, Name: name, Owner: n + trace.PointID(i),
 			Representative: n + trace.PointID(i), Loop: trace.NoPoint})
 	}
-	return &own, System{n, n + 1, n + 2, n + 3, n + 4}
+	return &own, System{n, n + 1, n + 2, n + 3, n + 4, n + 5}
 }
 
 // IsSystem reports whether a procedure is one that is not in the source.

@@ -48,6 +48,7 @@ type idling struct {
 // slice is a goroutine's time on a processor, under policy Go.
 type slice struct {
 	rest   float64 // of its step's work, once it has begun
+	owes   float64 // work before its next step's: it has woken threads
 	yields bool    // it lets another one have its processor before it works on
 	since  float64 // it has waited for that, or has spun
 }

@@ -10,12 +10,18 @@ func (s *simulation) rate() float64 {
 	return rate(s.n, s.procs)
 }
 
-// length is how long a step's work is.
+// length is how long a step's work is. Under policy Go it is without waking threads, which depends
+// on the processors that are idle in the computed run.
 func (s *simulation) length(id steps.StepID) float64 {
+	step := s.p.Step(id)
+	length := float64(step.Work)
 	if s.o.Length != nil {
-		return s.o.Length(id)
+		length = s.o.Length(id)
 	}
-	return float64(s.p.Step(id).Work)
+	if s.sched != nil && s.p.Waking > 0 {
+		length = max(0, length-float64(step.Waking()))
+	}
+	return length
 }
 
 // idleFor is the idle time, in ns, of the processor that a goroutine has just got; below 0: not

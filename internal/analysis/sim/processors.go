@@ -45,7 +45,8 @@ func (s *simulation) works(g steps.G) bool {
 		}
 		return false
 	}
-	length, d := s.length(x.step), 0.
+	length, d := s.length(x.step)+x.owes, 0.
+	x.owes = 0
 	if s.o.Toward != nil {
 		d = s.o.Toward(x.step)
 	}

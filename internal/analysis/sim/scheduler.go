@@ -36,7 +36,8 @@ func newScheduler(s *simulation) *scheduler {
 	return c
 }
 
-// wake wakes an idle processor, if none is being woken.
+// wake wakes an idle processor, if none is being woken. The system call is work of the goroutine
+// that does it.
 func (c *scheduler) wake() {
 	if c.waking {
 		return
@@ -44,6 +45,9 @@ func (c *scheduler) wake() {
 	for i := range c.procs {
 		if p := &c.procs[i]; p.g < 0 && int32(i) != c.at {
 			c.looksIn(int32(i), float64(c.s.p.WakeUp))
+			if c.at >= 0 && c.procs[c.at].g >= 0 {
+				c.s.gs[c.procs[c.at].g].owes += float64(c.s.p.Waking)
+			}
 			return
 		}
 	}

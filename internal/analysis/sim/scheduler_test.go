@@ -40,3 +40,25 @@ func TestGoScheduler(t *testing.T) {
 		}
 	}
 }
+
+// Goroutines that hand over to each other wake a thread each time on two processors, which is more
+// work, and none on one.
+func TestWaking(t *testing.T) {
+	t.Parallel()
+	const rounds, work, waking, wakeUp = 10, 20_000, 6000, 12_000
+	var ping, pong []op
+	for range rounds {
+		ping = append(ping, do("ping", work), signal("a"), wait("b"))
+		pong = append(pong, wait("a"), do("pong", work), signal("b"))
+	}
+	p := write(ping, pong)
+	p.Last, p.WakeUp, p.HoldOff, p.Waking = 0, wakeUp, 10*work, waking
+	all := 2.*rounds*work + wakeUp // a processor takes the first one
+	if run := sim.Simulate(p.Program, sim.Options{Procs: 1, Policy: sim.Go}); !near(run.T, all) {
+		t.Errorf("on one processor it takes %v, expected %v: all of the work", run.T, all)
+	}
+	want := all + 2*rounds*waking
+	if run := sim.Simulate(p.Program, sim.Options{Procs: 2, Policy: sim.Go}); !near(run.T, want) {
+		t.Errorf("on two it takes %v, expected %v: each hand-over takes %d longer", run.T, want, waking)
+	}
+}

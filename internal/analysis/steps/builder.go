@@ -393,7 +393,8 @@ func (b *builder) finish() {
 		b.p.Procs = max(b.r.MostProcs(b.p.End), 1)
 	}
 	if !b.virtual {
-		b.p.WakeUp, b.p.HoldOff = b.processors.wakeUps()
+		b.p.Waking = b.waking.each(b.r.T)
+		b.p.WakeUp, b.p.HoldOff = b.processors.wakeUps(b.p.Waking)
 	}
 	b.p.groups()
 	b.barriers.finish()

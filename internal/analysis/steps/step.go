@@ -14,7 +14,7 @@ type Step struct {
 	Next   StepID // of the same goroutine
 	parts  place  // of its work
 	n      uint16 // how many parts
-	slept  uint16 // see Slept
+	slept  uint16 // see Slept and Waking
 	point  trace.PointID
 	// in the computed run the goroutine goes on after [Goroutine.Told] as soon as this was given;
 	// 0: see there
@@ -96,6 +96,18 @@ func (s *Step) Amount() int64 { return s.number }
 // goroutine could run, in us; ok is false if it was in use.
 func (s *Step) Slept() (us uint64, ok bool) {
 	return uint64(s.slept) - 1, s.Kind == Ready && s.slept > 0
+}
+
+// wakingUnit is that of [Step.Waking], in ns.
+const wakingUnit = 64
+
+// Waking is what of the work was waking threads for idle processors, in ns: on one processor it
+// would not have been. What comes before a Ready is not known.
+func (s *Step) Waking() int64 {
+	if s.Kind == Ready {
+		return 0
+	}
+	return int64(s.slept) * wakingUnit
 }
 
 // Point is the operation, or the innermost procedure of a wait.

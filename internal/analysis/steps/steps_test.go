@@ -561,3 +561,37 @@ func TestMissed(t *testing.T) {
 		}
 	}
 }
+
+// What goroutines worked to wake threads is told apart, and how long one takes. If there were too few
+// to tell, it is what was measured when the program started.
+func TestWaking(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 20} {
+		b := tracetest.New(2)
+		b.Attribute("wake_ns", int64(7000))
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		for i := range n {
+			from := int64(i) * ms
+			b.At(from + 10_000).Note(g, spec.EvWakeBegin)
+			b.At(from + 16_400).Note(g, spec.EvWakeEnd)
+			b.At(from + 20_000).Syscall(g)
+			b.At(from + 30_000).SyscallEnd(g)
+		}
+		p := build(t, b)
+		want := int64(7000)
+		if n > 1 {
+			want = 6400
+		}
+		if p.Waking != want {
+			t.Errorf("of %d: to wake a thread takes %d ns, expected %d", n, p.Waking, want)
+		}
+		sum := int64(0)
+		for id := range steps.StepID(p.Steps.Len()) {
+			sum += p.Step(id).Waking()
+		}
+		if want := int64(n) * 6400; sum != want {
+			t.Errorf("of %d: of the work %d ns were to wake threads, expected %d", n, sum, want)
+		}
+	}
+}

@@ -92,6 +92,8 @@ const (
 	qinstEvLate            = 52
 	qinstEvYields          = 53
 	qinstEvEnd             = 54
+	qinstEvWakeBegin       = 55
+	qinstEvWakeEnd         = 56
 	// the goroutine that runs on the thread
 	qinstCauseGoroutine = 0
 	qinstCauseNetpoll   = 1

@@ -443,6 +443,18 @@ func qinstMark(kind, arg uint64) {
 	}
 }
 
+// qinstWakes notes that the running goroutine begins or ends to wake a thread for an idle processor.
+// The call takes 2 us on a machine of its own, and 7 to 40 on a virtual one, and is no work of the
+// program's: on one processor there is none.
+// Context: hook.
+//
+//go:nosplit
+func qinstWakes(kind uint64) {
+	if qinstStates != 0 && getg().m.curg != nil {
+		qinstPut(qinstNow(), qinstCurrent(), kind<<24)
+	}
+}
+
 // qinstTask notes where a task of runtime/trace begins, and where it ends, which may be in another
 // goroutine.
 // Context: hook.

@@ -92,7 +92,7 @@ func qinstWriteHead() {
 		qinstAttrInt("extra_ps", qinstExtraPS)
 	}
 	if qinstSleepNS != 0 { // else see qinstTimeSleep
-		qinstAttrInt(qinstAttrSleep, qinstSleepNS)
+		qinstWriteWaits()
 	}
 	qinstAttrInt("budget_permille", int64(qinstSet.budget))
 	if qinstSampling != 0 {
@@ -111,8 +111,6 @@ func qinstWriteHead() {
 	}
 	qinstPush()
 }
-
-const qinstAttrSleep = "sleep_ns"
 
 // qinstSleepNS is how long the system takes for a sleep of 3 us; 0: it has not been measured yet.
 var qinstSleepNS int64
@@ -133,8 +131,17 @@ func qinstTimeSleep() {
 		sorted[i] = ns
 	}
 	if qinstSleepNS = sorted[len(sorted)/2]; !qinstFlight.on {
-		qinstAttrInt(qinstAttrSleep, qinstSleepNS)
+		qinstWriteWaits()
 		qinstPush()
+	}
+}
+
+// qinstWriteWaits writes what was measured when the program started.
+// Context: writer.
+func qinstWriteWaits() {
+	qinstAttrInt("sleep_ns", qinstSleepNS)
+	if qinstWakeNS != 0 {
+		qinstAttrInt("wake_ns", qinstWakeNS)
 	}
 }
 
