@@ -56,6 +56,7 @@ const (
 	Yields                    // G has yielded some times and gone on each time: [Event.Yields]
 	Joined                    // G uses an end of a connection for the first time: [Event.Joined]
 	Fired                     // G, which was created by the event before, was started by a timer: [Event.Timer]
+	Woke                      // Thread has a processor for which another one woke it: [Event.Woke]
 )
 
 // Cause is the cause of an Exit or a Change other than the normal one.
@@ -80,7 +81,7 @@ const (
 // The result of a method for another kind of event is meaningless.
 type Event struct {
 	Time   Time
-	G      GoID // goroutine of the event; 0 for Procs, Gap and Searched
+	G      GoID // goroutine of the event; 0 for Procs, Gap, Searched and Woke
 	obj    uint64
 	arg    uint64
 	Slot   Slot     // G's
@@ -125,6 +126,16 @@ func (e *Event) Timer() Address { return Address(e.obj) }
 
 // Mark returns the kind of entry that a Mark stands for: spec.EvGCBegin and others.
 func (e *Event) Mark() uint64 { return e.arg }
+
+// Wakening is that of a thread for an idle processor.
+type Wakening struct {
+	Call Time // what that took the thread that did it, ns
+	Late Time // since it had begun, when the other one had the processor
+	Idle Time // for how long that had been idle before
+}
+
+// Woke returns the data of a Woke.
+func (e *Event) Woke() Wakening { return Wakening{Time(e.obj), Time(e.arg), Time(e.aux) * 1000} }
 
 // Text is the text of a Region, Named or Labeled, or of a Task that begins.
 func (e *Event) Text() TextID { return TextID(e.arg) }

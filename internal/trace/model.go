@@ -62,10 +62,21 @@ type model struct {
 	byID    map[uint32]*thread
 	entered []uint64 // enter events by point
 	woken   []change
+	wakes   wakes
 
 	batch []Event
 	emitf func([]Event) error
 	err   error
+}
+
+// wakes is how threads wake others for idle processors.
+type wakes struct {
+	freed []Time  // since when a processor has had no thread, by processor
+	by    *thread // the one that woke another one last, which has no processor yet; nil: none
+	at    Time    // when it began to
+	call  Time    // how long it took; 0: it is not over
+	late  Time    // when the other one had its processor, since then; 0: it has none
+	idle  Time
 }
 
 func (m *model) init(t *Trace, f func([]Event) error) {

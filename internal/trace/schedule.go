@@ -1,6 +1,10 @@
 package trace
 
-import "qinst.dev/sddf/spec"
+import (
+	"math"
+
+	"qinst.dev/sddf/spec"
+)
 
 // MaxProcs bounds the numbers of processors that are believed.
 const MaxProcs = 1 << 12
@@ -125,6 +129,7 @@ func (m *model) schedule(th *thread, kind uint64, arg uint32) {
 // current applies an event about the goroutine that runs on the thread.
 func (m *model) current(th *thread, kind uint64, arg uint32) {
 	g := th.g
+	m.wakening(th, kind)
 	if kind >= spec.EvSTWBegin && kind <= spec.EvAssistEnd || kind == spec.EvWakeBegin || kind == spec.EvWakeEnd {
 		e := Event{Kind: Mark, arg: kind, Slot: NoSlot, By: NoSlot, Thread: ThreadID(th.id)}
 		if g != nil {
@@ -415,6 +420,7 @@ func (m *model) procOK(p int32) bool {
 	}
 	for int(p) >= len(m.owner) {
 		m.owner = append(m.owner, nil)
+		m.wakes.freed = append(m.wakes.freed, m.nowNs)
 	}
 	return true
 }
@@ -432,7 +438,41 @@ func (m *model) procStart(th *thread, p int32) {
 		m.losses.States++
 		m.releaseProc(th)
 	}
+	m.awake(th, p)
 	m.takeProc(th, p)
+}
+
+// wakening notes when a thread begins and ends to wake another one.
+func (m *model) wakening(th *thread, kind uint64) {
+	w := &m.wakes
+	switch {
+	case kind == spec.EvWakeBegin:
+		w.by, w.at, w.call, w.late = th, m.nowNs, 0, 0
+	case kind == spec.EvWakeEnd && w.by == th:
+		w.call = max(m.nowNs-w.at, 1)
+		m.woke(th)
+	}
+}
+
+// awake notes that a thread takes a processor, for which the last one that was woken was woken.
+func (m *model) awake(th *thread, p int32) {
+	w := &m.wakes
+	if w.by == nil || w.by == th || w.late > 0 {
+		return
+	}
+	w.late, w.idle = max(m.nowNs-w.at, 1), max(w.at-w.freed[p], 0)
+	m.woke(th)
+}
+
+// woke tells of a thread that was woken, once both sides of that are over.
+func (m *model) woke(th *thread) {
+	w := &m.wakes
+	if w.call == 0 || w.late == 0 {
+		return
+	}
+	m.emit(Event{Kind: Woke, Slot: NoSlot, By: NoSlot, obj: uint64(w.call), arg: uint64(w.late),
+		aux: uint32(min(w.idle/1000, math.MaxUint32)), Thread: ThreadID(th.id)})
+	w.by = nil
 }
 
 func (m *model) takeProc(th *thread, p int32) {
@@ -452,6 +492,7 @@ func (m *model) releaseProc(th *thread) {
 	}
 	p := th.p
 	m.owner[p], th.p = nil, -1
+	m.wakes.freed[p] = m.nowNs
 	m.search(th)
 	switch {
 	case th.g == nil:

@@ -34,7 +34,7 @@ func (l *lines) take(shift trace.Time) func([]trace.Event) error {
 			if e.Kind == trace.Create {
 				l.names[e.Slot] = e.G
 			}
-			if e.Time += shift; e.Time > l.from && e.Time <= l.to && e.Kind != trace.Searched {
+			if e.Time += shift; e.Time > l.from && e.Time <= l.to && e.Kind != trace.Searched && e.Kind != trace.Woke {
 				// that says what was before
 				by := l.names[e.By]
 				e.Slot, e.By = 0, 0

@@ -118,7 +118,7 @@ func patches() []patch {
 			"qinstSpin(qinstEvSpinBegin); "},
 		{"proc.go", after("internal_sync_runtime_doSpin", "procyield(active_spin_cnt)"), "; qinstSpin(qinstEvSpinEnd)"},
 
-		// An idle processor gets a thread, which whoever needs it wakes with a system call.
+		// An idle processor gets a thread, which a system call wakes.
 		{"proc.go", before("startm", "notewakeup(&nmp.park)"), "qinstWakes(qinstEvWakeBegin); "},
 		{"proc.go", after("startm", "notewakeup(&nmp.park)"), "; qinstWakes(qinstEvWakeEnd)"},
 

@@ -35,7 +35,7 @@ func KindOf(e *trace.Event) (Kind, bool) {
 	case trace.Change, trace.Create:
 		// these are the system's, which the writer reads
 		return Schedule, e.From != trace.OffCPU && e.To != trace.OffCPU
-	case trace.Sample, trace.Searched, trace.Gap, trace.Procs:
+	case trace.Sample, trace.Searched, trace.Woke, trace.Gap, trace.Procs:
 		return Other, false
 	case trace.Trips: // a word of the exit after it
 		return Call, false

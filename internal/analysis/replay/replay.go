@@ -123,8 +123,8 @@ func (r *Replay) event(e *trace.Event) {
 	case trace.Yields:
 		r.Changes += 2 * int64(e.Yields())
 		r.v.Other(r.g(e.Slot), e)
-	case trace.Trips, trace.Searched, trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer, trace.Fired, trace.Task,
-		trace.Joined:
+	case trace.Trips, trace.Searched, trace.Woke, trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer,
+		trace.Fired, trace.Task, trace.Joined:
 		r.v.Other(r.g(e.Slot), e)
 	}
 	if r.options.Price != nil {

@@ -51,7 +51,7 @@ type Visitor interface {
 	// Off is called when a goroutine's thread has a processor again that the operating system had
 	// taken, when the scheduler takes that for another thread, and at the end of the trace.
 	Off(g *G, why trace.OffReason, from, to trace.Time)
-	// Other are events that the replay does not interpret: Trips, Searched, Alloc, Channel,
+	// Other are events that the replay does not interpret: Trips, Searched, Woke, Alloc, Channel,
 	// Semaphore, Timer, Fired, Task and Mark.
 	Other(g *G, e *trace.Event)
 }

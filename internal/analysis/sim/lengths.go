@@ -18,7 +18,7 @@ func (s *simulation) length(id steps.StepID) float64 {
 	if s.o.Length != nil {
 		length = s.o.Length(id)
 	}
-	if s.sched != nil && s.p.Waking > 0 {
+	if s.sched != nil && s.p.Wakes != nil {
 		length = max(0, length-float64(step.Waking()))
 	}
 	return length

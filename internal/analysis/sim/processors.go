@@ -125,7 +125,10 @@ func (c *scheduler) awake(i int32) {
 	if c.s.o.Keep {
 		c.s.log(node{len: c.looks, from: c.from, g: -1, real: true, at: c.s.t.at})
 	}
-	if c.at = i; c.look(i) && c.queued > 0 {
+	c.at = i
+	if found := c.look(i); !found {
+		c.procs[i].freed = c.s.t.at
+	} else if c.queued > 0 {
 		c.at = -1
 		c.wake()
 	}
@@ -133,8 +136,9 @@ func (c *scheduler) awake(i int32) {
 
 // left gives a processor that a goroutine has left to another one.
 func (c *scheduler) left(i int32) {
-	c.procs[i].g = -1
-	c.look(i)
+	if c.procs[i].g = -1; !c.look(i) {
+		c.procs[i].freed = c.s.t.at
+	}
 }
 
 // look runs the next goroutine on a processor, and reports whether there was one.

@@ -44,9 +44,13 @@ func (c *scheduler) wake() {
 	}
 	for i := range c.procs {
 		if p := &c.procs[i]; p.g < 0 && int32(i) != c.at {
-			c.looksIn(int32(i), float64(c.s.p.WakeUp))
-			if c.at >= 0 && c.procs[c.at].g >= 0 {
-				c.s.gs[c.procs[c.at].g].owes += float64(c.s.p.Waking)
+			if c.s.p.Wakes == nil {
+				c.looksIn(int32(i), float64(c.s.p.WakeUp))
+				return
+			}
+			w := c.s.p.Wakes.Of(c.s.t.at - p.freed)
+			if c.looksIn(int32(i), float64(w.Late)); c.at >= 0 && c.procs[c.at].g >= 0 {
+				c.s.gs[c.procs[c.at].g].owes += float64(w.Call)
 			}
 			return
 		}

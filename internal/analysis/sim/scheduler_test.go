@@ -52,7 +52,7 @@ func TestWaking(t *testing.T) {
 		pong = append(pong, wait("a"), do("pong", work), signal("b"))
 	}
 	p := write(ping, pong)
-	p.Last, p.WakeUp, p.HoldOff, p.Waking = 0, wakeUp, 10*work, waking
+	p.Last, p.HoldOff, p.Wakes = 0, 10*work, steps.Wakes{{Call: waking, Late: wakeUp}}
 	all := 2.*rounds*work + wakeUp // a processor takes the first one
 	if run := sim.Simulate(p.Program, sim.Options{Procs: 1, Policy: sim.Go}); !near(run.T, all) {
 		t.Errorf("on one processor it takes %v, expected %v: all of the work", run.T, all)

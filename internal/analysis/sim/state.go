@@ -116,6 +116,7 @@ type processor struct {
 	queue []steps.G
 	since float64 // the goroutine's time began,
 	until float64 // and ends
+	freed float64 // when it became idle, if it is
 	// the goroutine that was next on another processor when this one began to hold off from taking
 	// it; NoG: none
 	seen steps.G

@@ -60,6 +60,7 @@ type builder struct {
 	network    network
 	requests   requests
 	timers     timers
+	wakened    wakened
 }
 
 func newBuilder(r *replay.Replay, o Options, end trace.Time) *builder {
@@ -278,7 +279,8 @@ func (b *builder) Off(_ *replay.G, _ trace.OffReason, from, to trace.Time) {
 // mostBytes bounds the memory of a sample, so that a damaged file's add up.
 const mostBytes = 1 << 40
 
-// Other notes channels, timers, and where cycles of the collector begin and end.
+// Other notes channels, timers, threads that are woken, and where cycles of the collector begin
+// and end.
 func (b *builder) Other(g *replay.G, e *trace.Event) {
 	switch {
 	case e.Kind == trace.Channel:
@@ -286,6 +288,8 @@ func (b *builder) Other(g *replay.G, e *trace.Event) {
 	case e.Kind == trace.Semaphore:
 		at, size := e.Channel()
 		b.objects.holds(b.objects.at(at), size)
+	case e.Kind == trace.Woke:
+		b.wakened.note(e.Woke())
 	case e.Kind == trace.Joined:
 		b.network.joined(g, e.Joined())
 	case g == nil:
@@ -393,8 +397,10 @@ func (b *builder) finish() {
 		b.p.Procs = max(b.r.MostProcs(b.p.End), 1)
 	}
 	if !b.virtual {
-		b.p.Waking = b.waking.each(b.r.T)
-		b.p.WakeUp, b.p.HoldOff = b.processors.wakeUps(b.p.Waking)
+		b.p.WakeUp, b.p.HoldOff = b.processors.wakeUps()
+		if b.p.Wakes = b.wakened.wakes(); b.p.Wakes == nil {
+			b.p.Wakes = measured(b.r.T)
+		}
 	}
 	b.p.groups()
 	b.barriers.finish()

@@ -146,19 +146,15 @@ const (
 )
 
 // wakeUps are how long an idle processor takes to find a goroutine that is ready, in ns: in a
-// queue, and in the place of the next one on another processor, where it sleeps first. What took as
-// long as a sleep, or longer, was one; those that were in vain do not show, so that what the
-// program measured counts more. No thread runs before the call is over that wakes it, in which short
-// waits in queues are none for a thread.
-func (x *processors) wakeUps(waking int64) (wakeUp, holdOff int64) {
+// queue, and in the place of the next one on another processor, where it sleeps first. What took
+// as long as a sleep, or longer, was one; those that were in vain do not show, so that what the
+// program measured counts more.
+func (x *processors) wakeUps() (wakeUp, holdOff int64) {
 	slices.Sort(x.looked)
 	first, _ := slices.BinarySearch(x.looked, timerSlack)
 	short, long := x.looked[:first], x.looked[first:]
 	if wakeUp = usualWakeUp; len(short) > 0 {
 		wakeUp = short[len(short)/2]
-	}
-	if waking > 0 {
-		wakeUp = max(wakeUp, waking+usualWakeUp)
 	}
 	if holdOff = timerSlack + wakeUp; x.r.T.Int(attrSleep) > 0 {
 		holdOff = x.r.T.Int(attrSleep)

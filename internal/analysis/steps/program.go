@@ -95,7 +95,7 @@ type Counts struct {
 	Clamped    int64 // pieces of work that were shorter than the cost of their events, by [Options.Price]
 	OffCPU     int64 // ns in which running threads had no processor, all together
 	WakeUp     int64 // ns that half of all wake-ups took at most
-	Waking     int64 // ns that it takes to wake a thread for a processor; 0: not known
+	Wakes      Wakes // what it takes to wake threads; nil: not known
 	// ns for which a processor that looks for work leaves another one the goroutine that is next
 	HoldOff int64
 	Memory  map[Took]int64 // bytes, from samples

@@ -98,18 +98,6 @@ func (s *Step) Slept() (us uint64, ok bool) {
 	return uint64(s.slept) - 1, s.Kind == Ready && s.slept > 0
 }
 
-// wakingUnit is that of [Step.Waking], in ns.
-const wakingUnit = 64
-
-// Waking is what of the work was waking threads for idle processors, in ns: on one processor it
-// would not have been. What comes before a Ready is not known.
-func (s *Step) Waking() int64 {
-	if s.Kind == Ready {
-		return 0
-	}
-	return int64(s.slept) * wakingUnit
-}
-
 // Point is the operation, or the innermost procedure of a wait.
 func (s *Step) Point() trace.PointID {
 	if s.Kind == Ready {

@@ -562,8 +562,9 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// What goroutines worked to wake threads is told apart, and how long one takes. If there were too few
-// to tell, it is what was measured when the program started.
+// What goroutines worked to wake threads is told apart, and how long that takes by how long a
+// processor was idle. If there were too few to tell, it is what was measured when the program
+// started.
 func TestWaking(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 20} {
@@ -571,26 +572,37 @@ func TestWaking(t *testing.T) {
 		b.Attribute("wake_ns", int64(7000))
 		g := b.Go(0, "runtime.main")
 		b.Start(g, 0)
+		h := b.Go(g, "main.h")
+		b.Start(h, 1)
 		for i := range n {
-			from := int64(i) * ms
-			b.At(from + 10_000).Note(g, spec.EvWakeBegin)
-			b.At(from + 16_400).Note(g, spec.EvWakeEnd)
-			b.At(from + 20_000).Syscall(g)
-			b.At(from + 30_000).SyscallEnd(g)
+			from, idle, call := int64(i+1)*ms, int64(3000), int64(6400)
+			if i%2 == 1 {
+				idle, call = 300_000, 25_600
+			}
+			b.At(from).Park(h, "chan receive")
+			b.Idle(1)
+			b.At(from+idle).Unpark(g, h)
+			b.Note(g, spec.EvWakeBegin)
+			b.At(from+idle+call).Note(g, spec.EvWakeEnd)
+			b.At(from+idle+2*call).Start(h, 1)
+			b.Syscall(g)
+			b.At(from + idle + 3*call).SyscallEnd(g)
 		}
 		p := build(t, b)
-		want := int64(7000)
+		short, long := steps.Wake{Call: 7000, Late: 12_000}, steps.Wake{Call: 7000, Late: 12_000}
 		if n > 1 {
-			want = 6400
+			short, long = steps.Wake{Call: 6400, Late: 12_800}, steps.Wake{Call: 25_600, Late: 51_200}
 		}
-		if p.Waking != want {
-			t.Errorf("of %d: to wake a thread takes %d ns, expected %d", n, p.Waking, want)
+		for idle, want := range map[float64]steps.Wake{1000: short, 3500: short, 290_000: long, 1e9: long} {
+			if got := p.Wakes.Of(idle); got != want {
+				t.Errorf("of %d: to wake a thread after %v ns takes %v, expected %v", n, idle, got, want)
+			}
 		}
 		sum := int64(0)
 		for id := range steps.StepID(p.Steps.Len()) {
 			sum += p.Step(id).Waking()
 		}
-		if want := int64(n) * 6400; sum != want {
+		if want := int64(n+1)/2*6400 + int64(n)/2*25_600; sum != want {
 			t.Errorf("of %d: of the work %d ns were to wake threads, expected %d", n, sum, want)
 		}
 	}

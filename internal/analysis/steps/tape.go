@@ -1,8 +1,6 @@
 package steps
 
 import (
-	"math"
-
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/trace"
 )
@@ -13,24 +11,6 @@ type tape struct {
 	p       *Program
 	virtual bool   // processors are the program's own
 	gs      []mine // by slot
-	waking  waking
-}
-
-// waking is the work of waking threads, of the whole run.
-type waking struct {
-	ns, n int64
-}
-
-// attrWake is the attribute of how long it takes to wake a thread, in ns.
-const attrWake = "wake_ns"
-
-// each is how long one takes: on average, or, if the program woke too few, as measured when it
-// started. 0: not known.
-func (w *waking) each(t *trace.Tables) int64 {
-	if w.n < leastLooked {
-		return t.Int(attrWake)
-	}
-	return w.ns / w.n
 }
 
 // mine is the state of a live goroutine, besides that of recognizers.
@@ -100,20 +80,6 @@ func (t *tape) given(s *Step) uint32 {
 	return s.ref
 }
 
-// wakes notes what of a step's work was waking threads.
-func (t *tape) wakes(s *Step, parts []Part) {
-	ns := int64(0)
-	for _, part := range parts {
-		if t.r.Contexts.Node(part.Context).Proc == t.r.System.Waking {
-			ns += part.Ns
-			t.waking.n += int64(part.Enters)
-		}
-	}
-	if t.waking.ns += ns; s.Kind != Ready {
-		s.slept = uint16(min(ns/wakingUnit, math.MaxUint16))
-	}
-}
-
 // add appends a step to a goroutine's others, with the work since the last one.
 func (t *tape) add(g *replay.G, now trace.Time, s Step) StepID {
 	m := t.my(g)
@@ -127,7 +93,7 @@ func (t *tape) add(g *replay.G, now trace.Time, s Step) StepID {
 	if s.Work > 0 && g.Paid-m.paid >= 1 {
 		t.p.Clamped++
 	}
-	t.wakes(&s, m.parts)
+	s.wakes(t.r, m.parts)
 	t.p.keep(&s, m.parts, m.pays)
 	if len(m.parts) > fewParts {
 		clear(m.index)

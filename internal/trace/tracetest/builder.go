@@ -229,6 +229,13 @@ func (b *Builder) Start(g G, proc int) {
 	b.gs[g].th = th
 }
 
+// Idle takes the thread from a processor that runs no goroutine.
+func (b *Builder) Idle(proc int) {
+	th := b.cpus[proc]
+	b.event(th, spec.EvProcStop, uint64(proc))
+	th.p = -1
+}
+
 // Enter and Exit are about a procedure of a running goroutine.
 func (b *Builder) Enter(g G, proc uint32) {
 	if b.enter(g, proc) {

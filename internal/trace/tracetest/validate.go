@@ -75,7 +75,7 @@ func (v *validator) event(e *trace.Event) error {
 		return v.nest(e, g)
 	case trace.Procs:
 		v.procs = int(e.Count())
-	case trace.Mark, trace.Searched:
+	case trace.Mark, trace.Searched, trace.Woke:
 	case trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer, trace.Task, trace.Yields, trace.Joined:
 		if g := v.gs[e.G]; g == nil || g.slot != e.Slot || !g.state.Busy() {
 			return fmt.Errorf("goroutine %d, which does not run, takes memory, operates on a channel, sets a timer, yields, or begins or ends a task", e.G)

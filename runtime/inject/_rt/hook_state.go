@@ -443,9 +443,9 @@ func qinstMark(kind, arg uint64) {
 	}
 }
 
-// qinstWakes notes that the running goroutine begins or ends to wake a thread for an idle processor.
-// The call takes 2 us on a machine of its own, and 7 to 40 on a virtual one, and is no work of the
-// program's: on one processor there is none.
+// qinstWakes notes that the running goroutine begins or ends to wake a thread for an idle
+// processor. The call takes 2 us on a machine of its own, and 7 to 40 on a virtual one, and is no
+// work of the program's: on one processor there is none.
 // Context: hook.
 //
 //go:nosplit
