@@ -66,24 +66,20 @@ func concluded(s *doc.Section, x *delays.Experiment, r *delays.Result) {
 		most  float64
 	}
 	groups := []group{{makes: more}, {makes: fewer}}
-	told, others := map[int]bool{}, map[int]bool{}
-	for i := len(r.Plans) - 1; i >= 0; i-- {
+	matter, aside := r.Matter(x)
+	factors := map[int]bool{}
+	for i := range r.Plans {
 		for _, e := range r.Plans[i].Effects {
-			switch {
-			case told[e.Factor] || !r.Best(&r.Plans[i], &e):
-				continue
-			case !e.Significant || lost(x, &e):
-				others[e.Factor] = true
-				continue
-			}
-			g := &groups[0]
-			if e.Effect < 0 {
-				g = &groups[1]
-			}
-			g.names, g.most = append(g.names, e.Name), max(g.most, math.Abs(e.Effect))
-			told[e.Factor] = true
-			delete(others, e.Factor)
+			factors[e.Factor] = true
 		}
+	}
+	others := len(factors) - len(matter) - len(aside)
+	for _, e := range matter {
+		g := &groups[0]
+		if e.Effect < 0 {
+			g = &groups[1]
+		}
+		g.names, g.most = append(g.names, e.Name), max(g.most, math.Abs(e.Effect))
 	}
 	if x.Metric != "" { // of a rate, parts that make it smaller are of interest
 		slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(b.most, a.most) })
@@ -91,7 +87,7 @@ func concluded(s *doc.Section, x *delays.Experiment, r *delays.Result) {
 	if len(groups[0].names) == 0 {
 		groups[0], groups[1] = groups[1], groups[0]
 	}
-	if len(told) == 0 {
+	if len(matter) == 0 {
 		s.Say("Nothing that was delayed made %s %s, by more than runs differ anyway: an effect of less than about %s would not be seen.", it, more, amount(x, seen(&r.Plans[0])))
 	} else {
 		s.Say("These parts make %s %s if they take longer: %s.", it, groups[0].makes, someOf(groups[0].names))
@@ -99,8 +95,11 @@ func concluded(s *doc.Section, x *delays.Experiment, r *delays.Result) {
 	if len(groups[1].names) > 0 {
 		s.Say("These make it %s: %s.", groups[1].makes, someOf(groups[1].names))
 	}
-	if len(others) > 0 && len(told) > 0 {
-		s.Say("No difference was seen of %d more.", len(others))
+	if len(aside) > 0 {
+		s.Say("What contains one of these, or is a helper of several, is not listed: %s.", someOf(aside))
+	}
+	if others > 0 && len(matter) > 0 {
+		s.Say("No difference was seen of %d more.", others)
 	}
 }
 
@@ -123,11 +122,16 @@ func planTable(s *doc.Section, x *delays.Experiment, r *delays.Result, p *delays
 	for _, i := range p.Interactions {
 		interaction(s, x, &i)
 	}
-	var names []string
+	var names, doubted []string
 	for _, e := range p.Effects {
 		if lost(x, &e) {
 			names = append(names, e.Name)
+		} else if e.Doubts() && x.Metric == "" {
+			doubted = append(doubted, e.Name)
 		}
+	}
+	if len(doubted) > 0 {
+		s.Say("Of %s the critical path of one run tells another weight than delays do: these were measured, in many runs.", someOf(doubted))
 	}
 	if len(names) > 0 {
 		s.Warn("the delays of %s take less time together than runs differ by anyway (%s), so that nothing is known of what they do; a longer -delay tells", someOf(names), amount(x, seen(p)))
@@ -142,7 +146,7 @@ func planTable(s *doc.Section, x *delays.Experiment, r *delays.Result, p *delays
 	}
 	columns := ""
 	if p == &r.Plans[0] { // the others have the same
-		columns = "effect: by how much the response rises with the part's delays; from and to: in 95 of 100 experiments it is between these. per delay: the part of its delays by which the run became longer, which is what less work there would gain: 1 if everything waits for it, 0 if nothing does. weight: the same as the critical path of one run tells it, without an experiment; - where it tells none, or only an interval. "
+		columns = "effect: by how much the response rises with the part's delays; from and to: in 95 of 100 experiments it is between these. per delay: the part of its delays by which the run became longer: 1 if everything waits for it, 0 if nothing does. weight: the same as the critical path of one run tells it, without an experiment; - where it tells none, or only an interval. "
 		if x.Metric != "" {
 			columns = "effect: by how much the response rises with the part's delays; from and to: in 95 of 100 experiments it is between these. per delay: by how much it rises for each second that all its delays take together. weight: the part of them by which the run, not the response, would become longer, as the critical path of one run tells it; - where it tells none, or only an interval. "
 		}

@@ -35,17 +35,22 @@ func TestLess(t *testing.T) {
 		return delays.Effect{Factor: factor, Name: name, Effect: effect, SE: se, Low: effect - 2*se,
 			High: effect + 2*se, Significant: found, Visits: 1000, Delay: 1e6, Takes: takes}
 	}
+	gains := func(e delays.Effect, ns, lo, hi float64) delays.Effect {
+		e.Gain = &delays.Gain{Ns: ns, Lo: lo, Hi: hi}
+		return e
+	}
 	r := &delays.Result{Plans: []delays.PlanResult{
 		{Stage: delays.Screening, Effects: []delays.Effect{of(1, "main.loud", 0.3, 0.1, 1e7, true),
-			of(0, "main.lock", 0.2, 0.1, 1e7, true), of(2, "main.tiny", 0.2, 0.05, 1e4, true)}},
-		{Stage: delays.Fuller, Effects: []delays.Effect{of(0, "main.lock", 0.1, 0.01, 1e7, true),
+			of(0, "main.lock", 0.2, 0.1, 1e7, true), gains(of(2, "main.tiny", 0.2, 0.05, 1e4, true), 0, -5e4, 5e4)}},
+		{Stage: delays.Fuller, Effects: []delays.Effect{gains(of(0, "main.lock", 0.1, 0.01, 1e7, true), 1.1e8, 9e7, 1.3e8),
 			of(1, "main.loud", 0.01, 0.01, 1e6, false)}},
 	}}
 	var out bytes.Buffer
 	Delays(x, r).WriteText(&out)
 	for _, want := range []string{"longer if they take longer: main.lock, main.tiny.",
-		"No difference was seen of 1 more.", "main.lock         10.0s", "-100ms  -120ms  -80.0ms",
-		"main.tiny        10.0ms", "-200us  -300us   -100us"} {
+		"No difference was seen of 1 more.", "main.lock         10.0s", "-110ms   -130ms  -90.0ms",
+		"main.tiny        10.0ms", "+0ns  -50.0us  +50.0us",
+		"Delays of main.tiny make the run longer, and less work there gains less"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("expected %q in\n%s", want, out.String())
 		}
@@ -86,5 +91,39 @@ func TestLess(t *testing.T) {
 	out.Reset()
 	if Delays(x, r).WriteText(&out); strings.Contains(out.String(), "WHAT LESS WORK") {
 		t.Errorf("found\n%s", out.String())
+	}
+}
+
+// Of two parts of which one contains the other, the inner one alone is listed as what matters,
+// since both would promise the same time; and where the critical path tells something else than
+// the delays, the page says so. The run without the experiment's probes stands beside that without
+// delays.
+func TestContainer(t *testing.T) {
+	t.Parallel()
+	x := &delays.Experiment{Unit: "s", Factors: []delays.Factor{{Name: "main.outer", Calls: []string{"2", "3"}},
+		{Name: "main.inner", Calls: []string{"3"}}, {Name: "main.help"}, {Name: "main.beside", Calls: []string{"3"}}}}
+	weight := 0.1
+	of := func(factor int, id, name string) delays.Effect {
+		return delays.Effect{Factor: factor, ID: id, Name: name, Effect: 0.1, SE: 0.01, Low: 0.08, High: 0.12,
+			Significant: true, Visits: 100, Delay: 1e6, Takes: 1e6, PerVisit: 1, PerVisitSE: 0.1, Weight: &weight,
+			Gain: &delays.Gain{Ns: 1e7, Lo: 9e6, Hi: 1.1e7}}
+	}
+	r := &delays.Result{Plans: []delays.PlanResult{{Stage: delays.Fuller, Base: 1, Plain: 0.8,
+		Effects: []delays.Effect{of(0, "1", "main.outer"), of(1, "2", "main.inner"), of(2, "3", "main.help"),
+			of(3, "4", "main.beside")}}}}
+	var out bytes.Buffer
+	Delays(x, r).WriteText(&out)
+	text := strings.Join(strings.Fields(out.String()), " ")
+	for _, want := range []string{"make the run longer if they take longer: main.inner, main.beside.",
+		"What contains one of these, or is a helper of several, is not listed: main.help, main.outer.",
+		"main.inner 100ms -10.0ms",
+		"without delays one gives 1.00s, and 800ms with the experiment's probes off",
+		"Of main.outer, main.inner, main.help, main.beside the critical path of one run tells another weight"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("expected %q in\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(text, "main.outer 100ms") {
+		t.Errorf("expected no promise of main.outer, whose part main.inner has it:\n%s", out.String())
 	}
 }

@@ -1,9 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"math"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,39 +12,60 @@ import (
 )
 
 // less lists what less work in the parts that matter would change, where there is one number of
-// processors.
+// processors: as computed from the first run, or, of a response that is not the run's time, as
+// delays tell.
 func less(d *doc.Doc, x *delays.Experiment, r *delays.Result) {
-	t := doc.NewTable("part", "takes in all", "per delay", "+-", "a tenth less", "from", "to")
-	var rows []delays.Effect
 	for i := range r.Plans {
-		p := &r.Plans[i]
-		if p.Procs != r.Plans[0].Procs || p.Stage == delays.Pairs {
+		if p := &r.Plans[i]; p.Procs != r.Plans[0].Procs || p.Stage == delays.Pairs {
 			return
 		}
-		for _, e := range p.Effects {
-			if e.Significant && e.Takes > 0 && r.Best(p, &e) && !lost(x, &e) {
-				rows = append(rows, e)
-			}
-		}
 	}
-	slices.SortStableFunc(rows, func(a, b delays.Effect) int {
-		one, _, _ := a.Less()
-		other, _, _ := b.Less()
-		if x.Metric == "" { // what makes the run shorter first
-			return cmp.Compare(one, other)
-		}
-		return cmp.Compare(math.Abs(other), math.Abs(one))
-	})
-	for _, e := range rows {
+	matter, _ := r.Matter(x)
+	matter = slices.DeleteFunc(matter, func(e delays.Effect) bool { return e.Takes == 0 && e.Gain == nil })
+	if len(matter) == 0 {
+		return
+	}
+	s := d.Add("less", "What less work would change")
+	t := doc.NewTable("part", "takes in all", "a tenth less", "from", "to", "per delay", "+-")
+	var tied []string
+	why := map[string][]string{}
+	computed := x.Metric == "" && x.Asked.Load == ""
+	for _, e := range matter {
 		change, lo, hi := e.Less()
-		t.Row(doc.Name(e.Name, nameWidth), measure.Time(int64(e.Takes*e.Visits)), fmt.Sprintf("%.2f", e.PerVisit),
-			fmt.Sprintf("%.2f", e.PerVisitSE), signedAmount(x, change), signedAmount(x, lo), signedAmount(x, hi))
+		cells := []any{signedAmount(x, change), signedAmount(x, lo), signedAmount(x, hi)}
+		if g, ok := e.Promised(); ok {
+			cells = []any{signedAmount(x, -g.Ns), signedAmount(x, -g.Hi), signedAmount(x, -g.Lo)}
+		} else if computed {
+			cells = []any{"not known", "", ""}
+			text := "it was not computed"
+			if e.Gain != nil {
+				text = e.Gain.Unknown
+			}
+			why[text] = append(why[text], e.Name)
+		}
+		if e.Tied() {
+			tied = append(tied, e.Name)
+		}
+		takes := "not known"
+		if e.Takes > 0 {
+			takes = measure.Time(int64(e.Takes * e.Visits))
+		}
+		t.Row(append(append([]any{doc.Name(e.Name, nameWidth), takes}, cells...), fmt.Sprintf("%.2f", e.PerVisit),
+			fmt.Sprintf("%.2f", e.PerVisitSE))...)
 	}
-	if len(rows) > 0 {
-		s := d.Add("less", "What less work would change")
-		s.Table(t)
-		s.Note("takes in all: processor time of the part and of what it calls, without goroutines that it starts, or how long a lock was held, in the first run. a tenth less: by how much %s changes if that is a tenth less, as it did with delays, which are at the beginning of each visit: of a procedure that does much after it, what it calls tells more. from and to are about the delays' effect, and not about that time.", what(x))
+	s.Table(t)
+	if len(tied) > 0 {
+		s.Say("Delays of %s make the run longer, and less work there gains less than that: others take nearly as long, and then the run waits for those.", someOf(tied))
 	}
+	for _, text := range slices.Sorted(maps.Keys(why)) {
+		s.Say("What less work in %s gains is not known: %s.", someOf(why[text]), text)
+	}
+	takes := "takes in all: processor time of the part and of what it calls, without goroutines that it starts, or how long a lock was held, in the first run. "
+	if computed {
+		s.Note("%sa tenth less: by how much the run changes if that is a tenth less, as \"qinst predict\" computes it from the first run, with the interval of 9 in 10. per delay: what delays, which make it longer, were measured to do.", takes)
+		return
+	}
+	s.Note("%sa tenth less: by how much %s changes if that is a tenth less, as it did with delays, which are at the beginning of each visit: of a procedure that does much after it, what it calls tells more. Less work may gain less than that, if others take nearly as long. from and to are about the delays' effect, and not about that time.", takes, what(x))
 }
 
 func planTitle(p *delays.PlanResult) string {
@@ -95,7 +115,12 @@ func runsOf(x *delays.Experiment, p *delays.PlanResult) string {
 	} else if p.Strange > 0 {
 		again += fmt.Sprintf(" %d printed something else than the first one.", p.Strange)
 	}
-	return fmt.Sprintf("%d runs in random order; without delays one gives %s.%s", p.Runs, amount(x, p.Base), again)
+	plain := ""
+	if p.Plain > 0 {
+		plain = fmt.Sprintf(", and %s with the experiment's probes off", amount(x, p.Plain))
+	}
+	return fmt.Sprintf("%d runs in random order; without delays one gives %s%s.%s", p.Runs, amount(x, p.Base), plain,
+		again)
 }
 
 func signedAmount(x *delays.Experiment, v float64) string {

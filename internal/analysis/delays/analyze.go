@@ -65,6 +65,7 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 	}
 	one := &PlanResult{Procs: p.Procs, Stage: p.Stage, Runs: len(p.Runs), Failed: p.Failed, Strange: p.Strange,
 		Base:     stats.Median(slices.Sorted(slices.Values(p.Base))),
+		Plain:    stats.Median(slices.Sorted(slices.Values(p.Plain))),
 		SEMethod: f.SEMethod, DF: f.DF, Effects: []Effect{}, Interactions: []Interaction{}, Curvature: f.Curvature}
 	// Whoever delays parts of a program asks which of them matter, and only then which of these
 	// depend on each other. So main effects are tested on their own.
@@ -174,7 +175,7 @@ func (e *Experiment) effect(p *Plan, of int, x *doe.Effect) Effect {
 	y := Effect{ID: f.ID, Name: f.Name, Construct: f.Construct, File: f.File, Line: f.Line, Effect: x.Effect, SE: x.SE,
 		Low: x.Low, High: x.High, PHolm: x.PHolm,
 		Significant: x.Significant, Visits: part.Visits, Takes: part.Takes, Delay: f.Delay, Weight: part.Weight,
-		Factor: of}
+		Gain: f.Gain, Factor: of}
 	if work := part.Visits * f.Delay / 1e9; work > 0 {
 		y.PerVisit, y.PerVisitSE = x.Effect/work, x.SE/work
 	}

@@ -62,9 +62,20 @@ type Factor struct {
 
 	// Weight is dT/dt from the critical path of the first run; null: not known.
 	Weight *float64 `json:"weight"`
+	// Gain is what a tenth less work there would make the first run shorter by; null: not known.
+	Gain  *Gain    `json:"gain"`
+	Calls []string `json:"calls,omitempty"` // ids of other factors that are parts of it
 
 	Participants int    `json:"participants,omitempty"` // of a barrier
 	Void         string `json:"void,omitempty"`         // why its pair shows nothing
+}
+
+// Gain is computed from one run, as "qinst predict" does.
+type Gain struct {
+	Ns      float64 `json:"ns"`
+	Lo      float64 `json:"lo"` // of 9 in 10
+	Hi      float64 `json:"hi"`
+	Unknown string  `json:"unknown,omitempty"` // why there is none
 }
 
 // Label distinguishes the two factors of a barrier.
@@ -86,6 +97,8 @@ type Plan struct {
 	Resolution int       `json:"resolution"`
 	Base       []float64 `json:"base"`   // responses of runs without delays, before
 	Took       float64   `json:"took_s"` // one of them, the median; 0: not known
+	// responses of runs without any probes of the experiment's; none: not known
+	Plain []float64 `json:"plain,omitempty"`
 	// visits of each factor of the experiment in a run on this number of processors; none: as in
 	// the first run
 	Parts   []Part `json:"parts,omitempty"`

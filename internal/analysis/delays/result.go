@@ -1,6 +1,8 @@
 package delays
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"qinst.dev/internal/analysis/doe"
@@ -25,12 +27,14 @@ type Result struct {
 
 // PlanResult is the evaluation of one plan.
 type PlanResult struct {
-	Procs        int           `json:"procs"`
-	Stage        Stage         `json:"stage"`
-	Runs         int           `json:"runs"`
-	Failed       int           `json:"failed"`
-	Strange      int           `json:"strange"`
-	Base         float64       `json:"base"` // the median response without delays
+	Procs   int     `json:"procs"`
+	Stage   Stage   `json:"stage"`
+	Runs    int     `json:"runs"`
+	Failed  int     `json:"failed"`
+	Strange int     `json:"strange"`
+	Base    float64 `json:"base"` // the median response without delays
+	// the median response of the program as it is, with probes that are off; 0: not known
+	Plain        float64       `json:"plain,omitempty"`
 	SEMethod     string        `json:"se_method"`
 	DF           float64       `json:"df"`
 	Effects      []Effect      `json:"effects"` // the largest first
@@ -75,6 +79,7 @@ type Effect struct {
 	PerVisitSE float64 `json:"per_visit_se"`
 
 	Weight *float64 `json:"weight"` // the same from the critical path of the first run; null: not known
+	Gain   *Gain    `json:"gain"`   // as of [Factor]
 
 	Factor int `json:"-"` // in [Experiment.Factors]
 }
@@ -85,14 +90,36 @@ type Effect struct {
 func (e *Effect) Lost() bool { return e.Visits*e.Delay/1e9 < (e.High-e.Low)/2 }
 
 // Less is by how much the response changes if all visits together take a tenth less, with the ends
-// of its interval: the effect of delays with the opposite sign. It is 0 where the length of a visit
-// is not known.
+// of its interval, if it changes as much as with delays: it does not where other goroutines take
+// nearly as long. It is 0 where the length of a visit is not known.
 func (e *Effect) Less() (change, lo, hi float64) {
 	if e.Delay == 0 {
 		return 0, 0, 0
 	}
 	part := -0.1 * e.Takes / e.Delay
 	return part * e.Effect, part * e.High, part * e.Low
+}
+
+// Promised reports whether it is known what less work gains; then the gain is in s.
+func (e *Effect) Promised() (g Gain, ok bool) {
+	if e.Gain == nil || e.Gain.Unknown != "" {
+		return g, false
+	}
+	return Gain{Ns: e.Gain.Ns / 1e9, Lo: e.Gain.Lo / 1e9, Hi: e.Gain.Hi / 1e9}, true
+}
+
+// Tied reports whether less work gains less than delays cost, by more than both are uncertain:
+// others take nearly as long, and the run then waits for them.
+func (e *Effect) Tied() bool {
+	g, ok := e.Promised()
+	_, _, least := e.Less()
+	return ok && e.Takes > 0 && e.Significant && g.Hi < -least
+}
+
+// Doubts reports whether the critical path of the first run says something else than the delays do,
+// which were measured: a tenth of the delays and twice the standard error lie between.
+func (e *Effect) Doubts() bool {
+	return e.Weight != nil && math.Abs(*e.Weight-e.PerVisit) > 0.1+2*e.PerVisitSE
 }
 
 // Best reports whether this plan has the best estimate of a factor on its number of processors. The
@@ -139,4 +166,69 @@ func (p *PlanResult) of(factor int) *Effect {
 		return &p.Effects[i]
 	}
 	return nil
+}
+
+// Matter are the effects that matter, each by its best estimate: what gains most first, or changes
+// the response most. No part is among them that contains another one, since both would promise the
+// same time; aside has the names of those that are left out. Of one part within another the inner
+// one is listed. One within several others that do not contain each other is a helper: what those
+// do with it tells more.
+func (r *Result) Matter(x *Experiment) (list []Effect, aside []string) {
+	told := map[int]bool{}
+	for i := len(r.Plans) - 1; i >= 0; i-- {
+		for _, e := range r.Plans[i].Effects {
+			if e.Significant && !(x.Metric == "" && e.Lost()) && !told[e.Factor] && r.Best(&r.Plans[i], &e) {
+				told[e.Factor] = true
+				list = append(list, e)
+			}
+		}
+	}
+	leave := func(out func(e Effect) bool) {
+		var rest []Effect
+		for _, e := range list {
+			if out(e) {
+				aside = append(aside, e.Name)
+			} else {
+				rest = append(rest, e)
+			}
+		}
+		list = rest
+	}
+	leave(func(e Effect) bool { return x.helps(e, list) })
+	leave(func(e Effect) bool {
+		return slices.ContainsFunc(list, func(other Effect) bool { return x.contains(e, other) })
+	})
+	slices.SortStableFunc(list, func(a, b Effect) int {
+		if x.Metric != "" {
+			return cmp.Compare(math.Abs(b.Effect), math.Abs(a.Effect))
+		}
+		return cmp.Or(cmp.Compare(b.promise(), a.promise()), cmp.Compare(b.Effect, a.Effect))
+	})
+	return list, aside
+}
+
+// contains reports whether one part is within another.
+func (x *Experiment) contains(outer, inner Effect) bool {
+	return slices.Contains(x.Factors[outer.Factor].Calls, inner.ID)
+}
+
+// helps reports whether two of the parts contain one, and not each other.
+func (x *Experiment) helps(e Effect, list []Effect) bool {
+	for i, a := range list {
+		for _, b := range list[i+1:] {
+			if x.contains(a, e) && x.contains(b, e) && !x.contains(a, b) && !x.contains(b, a) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// promise is what less work gains, as far as that is known, in s.
+func (e *Effect) promise() float64 {
+	if g, ok := e.Promised(); ok {
+		return g.Ns
+	}
+	change, _, _ := e.Less()
+	return -change
 }

@@ -50,6 +50,7 @@ var changeKinds = []changeKind{
 		func(p *steps.Program, w *WhatIf) func(replay.SetID, *steps.Share) bool {
 			return func(_ replay.SetID, s *steps.Share) bool { return w.isProc(p, s.Proc) }
 		}, nil},
+	{"calls:", "calls:main.f=-30%", false, true, 0, "procedure or loop", partNames, calls, nil},
 	{holdPrefix, "hold:main.mu=-50%", false, true, 0, "lock", objectNames, nil, held},
 	{"split:", "split:main.mu=4", false, false, 1, "lock", objectNames, nil,
 		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
@@ -82,6 +83,30 @@ var changeKinds = []changeKind{
 				return slices.ContainsFunc(members, func(m replay.Member) bool { return p.R.Sets.Has(set, m) })
 			}
 		}, nil},
+}
+
+// calls selects the work of a procedure or loop and of what it calls, without goroutines that it
+// starts.
+func calls(p *steps.Program, w *WhatIf) func(replay.SetID, *steps.Share) bool {
+	is := func(at trace.PointID) bool {
+		return at >= 0 && int(at) < len(p.R.T.Points) && p.R.T.Points[at].Kind != spec.PointSync &&
+			p.R.T.NameOf(at) == w.name
+	}
+	within := func(set replay.SetID) bool {
+		for ; set != 0; set = p.R.Sets.Parent(set) {
+			at := p.R.Sets.Last(set).Point()
+			if at < 0 || int(at) >= len(p.R.T.Points) {
+				return false // who began the goroutine
+			} else if is(at) {
+				return true
+			}
+		}
+		return false
+	}
+	return func(set replay.SetID, s *steps.Share) bool {
+		sampled := func(at trace.PointID) bool { return is(at) && !p.R.Sets.Has(set, replay.ProcMember(at)) }
+		return within(set) || slices.ContainsFunc(s.In, sampled) || slices.ContainsFunc(s.Loops, sampled)
+	}
 }
 
 // collects reports whether a share of work is the collector's.
@@ -221,15 +246,21 @@ func groupNames(p *steps.Program) (list []string) {
 	return list
 }
 
-// workNames are those of all that does work, procedures first: goroutines may have the name of one.
-func workNames(p *steps.Program) []string {
-	list := append(procNames(p), groupNames(p)...)
+// partNames are those of procedures and loops.
+func partNames(p *steps.Program) []string { return append(procNames(p), loopNames(p)...) }
+
+func loopNames(p *steps.Program) (list []string) {
 	for i := range p.R.T.Points {
 		if p.R.T.Points[i].Kind == spec.PointLoop {
 			list = append(list, p.R.T.NameOf(trace.PointID(i)))
 		}
 	}
 	return list
+}
+
+// workNames are those of all that does work, procedures first: goroutines may have the name of one.
+func workNames(p *steps.Program) []string {
+	return slices.Concat(procNames(p), groupNames(p), loopNames(p))
 }
 
 // members are the loops, or the groups of goroutines, of the name.

@@ -240,3 +240,42 @@ func TestWorkersWithTokens(t *testing.T) {
 		t.Errorf("found workers although who takes which job is not known")
 	}
 }
+
+// What a procedure calls is part of it, and what it starts is part of it only in changes without a
+// prefix.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	f, k, job := b.Proc("main.f"), b.Proc("main.k"), b.Proc("main.h")
+	g := b.Go(0, "runtime.main")
+	b.Start(g, 0)
+	b.Enter(g, f)
+	h := b.Go(g, "main.h")
+	b.At(2*ms).Enter(g, k)
+	b.At(6*ms).Exit(g, k)
+	b.Exit(g, f)
+	b.Park(g, "chan receive")
+	b.Start(h, 0)
+	b.Enter(h, job)
+	b.At(16*ms).Unpark(h, g)
+	b.End(h)
+	b.Start(g, 0)
+	b.At(17 * ms).End(g)
+	p, _, err := steps.Build(b.Trace(), steps.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for change, want := range map[string]float64{"self:main.f=-50%": 16, "calls:main.f=-50%": 14, "main.f=-50%": 9} {
+		w, err := predict.ParseWhatIf(change)
+		if err == nil {
+			err = w.Check(p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := predict.New(p, predict.Ask{Procs: []int{1}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{w}})
+		if got := float64(r.WhatIf[0].T) / ms; math.Abs(got-want) > 1e-3 {
+			t.Errorf("with %s it takes %v ms, expected %v", change, got, want)
+		}
+	}
+}

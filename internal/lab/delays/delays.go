@@ -161,23 +161,29 @@ func (x *experiment) begin(ctx context.Context, hash string) error {
 		}
 		return err
 	}
-	base, took, err := x.base(ctx, most)
+	plain, err := x.timed(ctx, "as it is", most, func() string { return plainly })
 	if err != nil {
 		return err
 	}
-	x.lengths(took)
+	base, err := x.quick(ctx, most, plain.took)
+	if err != nil {
+		return err
+	}
+	x.lengths(base.took)
 	if len(x.Factors) == 0 {
 		return errors.New("no factor is left: " + strings.Join(x.Notes, "; "))
 	}
 	for _, p := range procs {
-		plan := delays.Plan{Procs: p, Stage: x.first(), Base: base, Took: took}
+		plan := delays.Plan{Procs: p, Stage: x.first(), Base: base.responses, Took: base.took, Plain: plain.responses}
 		if p != most {
 			if plan.Parts, err = x.parts(ctx, p); err != nil {
 				return err
 			}
-			if plan.Base, plan.Took, err = x.base(ctx, p); err != nil {
+			here, err := x.base(ctx, p)
+			if err != nil {
 				return err
 			}
+			plan.Base, plan.Took, plan.Plain = here.responses, here.took, nil
 		}
 		x.Plans = append(x.Plans, plan)
 	}
@@ -219,6 +225,7 @@ func (x *experiment) factors(ctx context.Context, procs int) error {
 		if len(x.o.Rules) == 0 {
 			x.Notes = f.leftOut(x.Factors)
 		}
+		f.contains(x.Factors)
 		return f.weigh(t, x.o.virtual(procs), x.Factors)
 	})
 }
@@ -276,29 +283,94 @@ func (f *found) chosen(o *Options) (list []delays.Factor, err error) {
 	return list, nil
 }
 
-const baseRuns = 3
+// runs are some of the same kind.
+type runs struct {
+	responses []float64
+	took      float64 // the median, in s
+}
 
-// base runs the program without delays, and returns the responses and the median time.
-func (x *experiment) base(ctx context.Context, procs int) (responses []float64, took float64, err error) {
+const (
+	baseRuns = 3
+	plainly  = "mode=off" // the setting of runs that record nothing
+	// without delays the probes of a factor may make the run this share longer, else there is no
+	// telling what its delays do. Each takes so many ns at most: more is another difference of
+	// runs.
+	mostSlow  = 0.1
+	mostProbe = 1000
+)
+
+// base runs the program without delays.
+func (x *experiment) base(ctx context.Context, procs int) (runs, error) {
+	return x.timed(ctx, "without delays", procs, func() string { return x.settings(nil, nil) })
+}
+
+// timed runs the program some times. The settings change as soon as it is known that the tool waits
+// in vain at a barrier.
+func (x *experiment) timed(ctx context.Context, name string, procs int, settings func() string) (some runs,
+	err error) {
 	var times []float64
 	for i := 0; i <= baseRuns; {
-		voids := x.void
-		err := x.once(ctx, "without delays", procs, x.settings(nil, nil), func(res lab.Result) error {
-			y, err := x.o.Metric.of(res)
-			if i > 0 && x.void == voids { // the first one warms caches up
-				responses, times = append(responses, y), append(times, res.Wall.Seconds())
+		voids, set := x.void, settings()
+		err := x.once(ctx, name, procs, set, func(res lab.Result) (err error) {
+			if i == 0 || x.void != voids { // the first one warms caches up
+				return nil
 			}
+			times = append(times, res.Wall.Seconds())
+			if set == plainly && x.o.Metric.traced() {
+				return nil
+			}
+			y, err := x.o.Metric.of(res)
+			some.responses = append(some.responses, y)
 			return err
 		})
 		if err != nil {
-			return nil, 0, err
+			return some, err
 		}
 		if x.void == voids { // else the barrier's wait is in the time
 			i++
 		}
 	}
 	slices.Sort(times)
-	return responses, stats.Median(times), nil
+	some.took = stats.Median(times)
+	return some, nil
+}
+
+// quick runs the program without delays, and leaves factors out whose probes alone make it longer
+// than it is by more than mostSlow: a probe that may delay asks at each visit whether it is to.
+func (x *experiment) quick(ctx context.Context, procs int, plain float64) (runs, error) {
+	base, err := x.base(ctx, procs)
+	visits := 0.
+	for _, f := range x.Factors {
+		visits += f.Visits
+	}
+	probes := min(base.took-plain, visits*mostProbe/1e9)
+	if err != nil || x.o.Barriers || x.o.Virtual > 0 || probes <= mostSlow*plain {
+		return base, err
+	}
+	none, err := x.timed(ctx, "without factors", procs, x.o.Metric.mode)
+	if err != nil {
+		return base, err
+	}
+	var rest []delays.Factor
+	for _, f := range x.Factors {
+		one, err := x.timed(ctx, "without delays of "+f.Name, procs,
+			func() string { return x.o.Metric.mode() + "," + f.Rule + "=+0ns" })
+		if err != nil {
+			return base, err
+		}
+		if slower := min(one.took-none.took, f.Visits*mostProbe/1e9); slower > mostSlow*plain {
+			x.Notes = append(x.Notes, fmt.Sprintf("%s is visited %.0f times: without any delay its probe alone makes the run %.0f %% longer, so that it is no factor", f.Name, f.Visits, 100*slower/plain))
+			continue
+		}
+		rest = append(rest, f)
+	}
+	if len(rest) == len(x.Factors) {
+		return base, nil
+	}
+	if x.Factors = rest; len(rest) == 0 {
+		return base, nil
+	}
+	return x.base(ctx, procs)
 }
 
 // save writes what there is. It takes the place of the file at once, so that an end in between

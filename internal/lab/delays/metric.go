@@ -75,6 +75,9 @@ func (m *Metric) mode() string {
 	return "mode=count"
 }
 
+// traced reports whether a metric is of a run's trace.
+func (m *Metric) traced() bool { return m.region != "" || m.rate != "" }
+
 // of is the metric of a run.
 func (m *Metric) of(res lab.Result) (float64, error) {
 	switch {

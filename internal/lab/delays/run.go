@@ -103,7 +103,8 @@ func (x *experiment) settings(factors []int, levels []int8) string {
 // once runs the program one time.
 func (x *experiment) once(ctx context.Context, name string, procs int, settings string,
 	each func(lab.Result) error) error {
-	j := lab.Job{Program: x.o.Program, Settings: settings, Collect: true, Limit: x.limit}
+	j := lab.Job{Program: x.o.Program, Settings: settings, NoTrace: settings == plainly,
+		Collect: true, Limit: x.limit}
 	for _, a := range x.o.Args {
 		j.Args = append(j.Args, withProcs(a, procs))
 	}

@@ -3,6 +3,7 @@ package delays
 import (
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/delays"
+	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace"
@@ -47,5 +48,56 @@ func (f *found) weigh(source *trace.Trace, virtual int, factors []delays.Factor)
 			x.Weight = &w
 		}
 	}
+	f.foretell(p, factors)
 	return nil
+}
+
+// mostForetold is the largest number of steps of a first run from which gains are computed.
+const mostForetold = 1e6
+
+// less is the change whose gain is computed.
+const less = "=-10%"
+
+// foretell gives factors what a tenth less work in them would gain. Delays tell what more work
+// costs, which is another thing where others take nearly as long.
+func (f *found) foretell(p *steps.Program, factors []delays.Factor) {
+	if p.Steps.Len() > mostForetold {
+		for i := range factors {
+			factors[i].Gain = &delays.Gain{Unknown: "the first run has more than a million steps"}
+		}
+		return
+	}
+	var changes []predict.WhatIf
+	var of []*delays.Factor
+	for i := range factors {
+		x := &factors[i]
+		text := "calls:" + x.Name + less
+		if x.Construct == hold {
+			text = "hold:" + x.Name + less
+		}
+		if w, err := predict.ParseWhatIf(text); err == nil && w.Check(p) == nil {
+			changes, of = append(changes, w), append(of, x)
+		}
+	}
+	if len(changes) == 0 {
+		return
+	}
+	r := predict.New(p, predict.Ask{Procs: []int{p.Procs}, Policy: sim.Go, WhatIf: changes, Differ: predict.UsualRuns})
+	for i, c := range r.WhatIf {
+		base := float64(c.T+c.Gain) / 100
+		of[i].Gain = &delays.Gain{Ns: float64(c.Gain), Lo: c.LoPct * base, Hi: c.HiPct * base, Unknown: c.Unknown}
+	}
+}
+
+// contains notes which factors are parts of others.
+func (f *found) contains(factors []delays.Factor) {
+	for i := range factors {
+		x := &factors[i]
+		for k := range factors {
+			if y := &factors[k]; i != k && x.Construct != hold && y.Construct != hold && f.p.Calling(x.ID, y.ID) &&
+				!f.p.Calling(y.ID, x.ID) {
+				x.Calls = append(x.Calls, y.ID)
+			}
+		}
+	}
 }
