@@ -50,6 +50,9 @@ func less(d *doc.Doc, x *delays.Experiment, r *delays.Result) {
 		if e.Takes > 0 {
 			takes = measure.Time(int64(e.Takes * e.Visits))
 		}
+		if in := e.TakesIn; in != nil {
+			takes = measure.Time(int64(in[0]*e.Visits)) + " to " + measure.Time(int64(in[1]*e.Visits))
+		}
 		t.Row(append(append([]any{doc.Name(e.Name, nameWidth), takes}, cells...), fmt.Sprintf("%.2f", e.PerVisit),
 			fmt.Sprintf("%.2f", e.PerVisitSE))...)
 	}
@@ -60,7 +63,7 @@ func less(d *doc.Doc, x *delays.Experiment, r *delays.Result) {
 	for _, text := range slices.Sorted(maps.Keys(why)) {
 		s.Say("What less work in %s gains is not known: %s.", someOf(why[text]), text)
 	}
-	takes := "takes in all: processor time of the part and of what it calls, without goroutines that it starts, or how long a lock was held, in the first run. "
+	takes := "takes in all: processor time of the part and of what it calls, without goroutines that it starts, or how long a lock was held, in the first run; from samples it is an interval. "
 	if computed {
 		s.Note("%sa tenth less: by how much the run changes if that is a tenth less, as \"qinst predict\" computes it from the first run, with the interval of 9 in 10. per delay: what delays, which make it longer, were measured to do.", takes)
 		return

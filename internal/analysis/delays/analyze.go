@@ -176,6 +176,9 @@ func (e *Experiment) effect(p *Plan, of int, x *doe.Effect) Effect {
 		Low: x.Low, High: x.High, PHolm: x.PHolm,
 		Significant: x.Significant, Visits: part.Visits, Takes: part.Takes, Delay: f.Delay, Weight: part.Weight,
 		Gain: f.Gain, Factor: of}
+	if len(p.Parts) == 0 {
+		y.TakesIn = f.TakesIn
+	}
 	if work := part.Visits * f.Delay / 1e9; work > 0 {
 		y.PerVisit, y.PerVisitSE = x.Effect/work, x.SE/work
 	}

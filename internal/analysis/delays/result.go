@@ -59,21 +59,22 @@ type Point struct {
 
 // Effect is by how much the response rises with a factor's delay.
 type Effect struct {
-	Rank        int     `json:"rank"`
-	ID          string  `json:"id"`
-	Name        string  `json:"name"`
-	Construct   string  `json:"construct"`
-	File        string  `json:"file"`
-	Line        int     `json:"line"`
-	Effect      float64 `json:"effect"`
-	SE          float64 `json:"se"`
-	Low         float64 `json:"lo"`
-	High        float64 `json:"hi"`
-	PHolm       float64 `json:"p_holm"`
-	Significant bool    `json:"significant"`
-	Visits      float64 `json:"visits"`
-	Takes       float64 `json:"takes_ns"` // of a visit, as of [Factor]
-	Delay       float64 `json:"delay_ns"`
+	Rank        int         `json:"rank"`
+	ID          string      `json:"id"`
+	Name        string      `json:"name"`
+	Construct   string      `json:"construct"`
+	File        string      `json:"file"`
+	Line        int         `json:"line"`
+	Effect      float64     `json:"effect"`
+	SE          float64     `json:"se"`
+	Low         float64     `json:"lo"`
+	High        float64     `json:"hi"`
+	PHolm       float64     `json:"p_holm"`
+	Significant bool        `json:"significant"`
+	Visits      float64     `json:"visits"`
+	Takes       float64     `json:"takes_ns"` // of a visit, as of [Factor], and its interval
+	TakesIn     *[2]float64 `json:"takes_interval_ns,omitempty"`
+	Delay       float64     `json:"delay_ns"`
 	// for each visit and unit of the delay: dT/dt, if the response is the run's time
 	PerVisit   float64 `json:"per_visit"`
 	PerVisitSE float64 `json:"per_visit_se"`

@@ -58,6 +58,8 @@ type found struct {
 	p     *profile.Profile
 	trips map[string]uint64 // by id, of a loop: iterations of those that were traced
 	busy  map[string]int64  // by id: processor time of all visits, in ns; see [profile.Entry.CallBusy]
+	// by id, where samples divided that: the ends of its interval, as shares of it
+	about map[string][2]float64
 
 	barriers []barrier // those with most waits first
 }
@@ -68,10 +70,14 @@ func look(source *trace.Trace, virtual int) (*found, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &found{t: source.Tables(), p: p, trips: map[string]uint64{}, busy: map[string]int64{}}
+	f := &found{t: source.Tables(), p: p, trips: map[string]uint64{}, busy: map[string]int64{},
+		about: map[string][2]float64{}}
 	for i := range p.Entries {
 		e := &p.Entries[i]
 		f.busy[e.ID] = e.CallBusy
+		if at := e.NPTs; at != nil && e.NPT > 0 {
+			f.about[e.ID] = [2]float64{float64(at.Low) / float64(e.NPT), float64(at.High) / float64(e.NPT)}
+		}
 		if e.Kind == profile.KindLoop {
 			f.trips[e.ID] = e.Trips
 		}
@@ -233,6 +239,9 @@ func (f *found) named(rule string) (x *delays.Factor) {
 	}
 	if x != nil && x.Visits > 0 {
 		x.Takes /= x.Visits
+		if a, ok := f.about[x.ID]; ok && x.Construct != hold {
+			x.TakesIn = &[2]float64{a[0] * x.Takes, a[1] * x.Takes}
+		}
 	}
 	return x
 }
