@@ -66,6 +66,33 @@ func TestAlone(t *testing.T) {
 	}
 }
 
+// If another program had the processor for longer than the answer is uncertain, that is said, and
+// the answer is not trusted.
+func TestOtherLoad(t *testing.T) {
+	t.Parallel()
+	for _, off := range []int64{0, 200 * us} {
+		b := priced(1).Switches()
+		f := b.Proc("main.f")
+		g := b.Go(0, "runtime.main")
+		b.Start(g, 0)
+		b.At(b.Now() + 100*us)
+		b.Enter(g, f)
+		if off > 0 {
+			b.Off(g, true)
+			b.At(b.Now() + off)
+			b.On(g)
+		}
+		b.At(b.Now() + 300*us)
+		b.Exit(g, f)
+		b.End(g)
+		r := corrected(t, b)
+		said := strings.Contains(strings.Join(r.Remarks.Warnings, " "), "other programs had processors")
+		if r.Trusted != (off == 0) || said != (off > 0) {
+			t.Errorf("with %d ns of another program: trusted %v, warnings %v", off, r.Trusted, r.Remarks.Warnings)
+		}
+	}
+}
+
 // A wait that probes caused is gone: who had many events is last at the barrier as measured, and
 // another one without them (section 3.2).
 func TestLastArrival(t *testing.T) {

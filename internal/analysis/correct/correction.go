@@ -207,15 +207,20 @@ func (c *correction) corrected(cost times, handOver func(steps.StepID, float64) 
 func (c *correction) stretch() float64 {
 	unexplained := c.measured/max(c.was, 1) - 1
 	if off := float64(c.p.OffCPU); off > 0 && unexplained > 0 {
-		own := float64(c.p.R.T.Usage.Looks)
-		for _, th := range c.p.R.T.Threads {
-			if th.Writer {
-				own += float64(th.Run)
-			}
-		}
-		unexplained *= 1 - min(1, own/off)
+		unexplained *= 1 - min(1, c.own()/off)
 	}
 	return 1 + unexplained
+}
+
+// own is the processor time of the tool's own threads, in ns.
+func (c *correction) own() float64 {
+	ns := float64(c.p.R.T.Usage.Looks)
+	for _, th := range c.p.R.T.Threads {
+		if th.Writer {
+			ns += float64(th.Run)
+		}
+	}
+	return ns
 }
 
 func (c *correction) simulate(cost times, handOver func(steps.StepID, float64) float64, log *sim.Log) *sim.Run {

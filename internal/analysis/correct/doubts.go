@@ -1,7 +1,10 @@
 package correct
 
 import (
+	"math"
+
 	"qinst.dev/internal/analysis/price"
+	"qinst.dev/internal/measure"
 	"qinst.dev/internal/trace"
 )
 
@@ -11,7 +14,25 @@ const (
 	mostProbes  = 0.5
 	mostCounted = 0.5
 	worthwhile  = 0.01 // of the run: a smaller cost is not worth a warning
+	differs     = 0.02 // of the run: so far apart the computed one has a warning
 )
+
+// moved reports whether something without a price may move the answer by more than half of its
+// interval: other programs that had processors, which it warns of, and the difference between the
+// computed run and the recorded one, which has a warning of its own.
+func (c *correction) moved(r *Result) bool {
+	half := max(float64(r.Pessimistic-r.Optimistic)/2, worthwhile*c.measured)
+	busy := 0.
+	for _, x := range r.Procedures {
+		busy += float64(x.Busy)
+	}
+	others := max(0, float64(c.p.OffCPU)-c.own()) / max(1, busy/max(c.measured, 1))
+	if others > half {
+		r.Remarks.Warn("other programs had processors that this one could have used, and made it longer by up to %s: that may move the answer by more than its interval", measure.Time(int64(others)))
+	}
+	apart := math.Abs(c.measured-c.was) - others
+	return others > half || c.was > 0 && apart > max(half, differs*c.measured)
+}
 
 // doubts warns if the times are not reliable, and says why.
 func (c *correction) doubts(r *Result, losses *trace.Losses) {
@@ -46,7 +67,8 @@ func (c *correction) doubts(r *Result, losses *trace.Losses) {
 	if r.Flagged > 0 {
 		m.Warn("%d operations kept their outcome that may have been another one without probes: a select that did not wait", r.Flagged)
 	}
-	r.Trusted = len(m.Warnings) == before && r.Measured > 0
+	moved := c.moved(r)
+	r.Trusted = len(m.Warnings) == before && r.Measured > 0 && !moved
 	if c.grown > worthwhile*float64(busy) {
 		m.Note("text with probes is larger, and nothing measures what that takes: up to %.1f %% of each procedure's time is taken out, as a rule, and the bounds go from nothing to %.0f %%", 100*price.UsualOfSelf, 100*price.MostOfSelf)
 	}

@@ -808,3 +808,38 @@ func TestPlacesOfWaits(t *testing.T) {
 		}
 	}
 }
+
+// Nor does one that sleeps between two questions whether it is stopped: when its sleep ends follows
+// from the length of the run, and not the other way round.
+func TestToldInSleep(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	index, parse := b.Proc("main.index"), b.Proc("main.parse")
+	b.Polls(index)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	g := b.Go(main, "main.index")
+	b.Start(g, 1)
+	b.Enter(g, index)
+	b.Enter(main, parse)
+	for i := range int64(100) {
+		b.At(i*ms+ms/10).Park(g, "sleep")
+		if i == 99 {
+			b.At(99*ms + ms/2)
+			b.Exit(main, parse)
+			b.Wait(main, "sync.WaitGroup.Wait", 0x2000, 0)
+		}
+		b.At((i+1)*ms).UnparkLate(g, 0)
+		b.Start(g, 1)
+	}
+	b.At(100*ms + ms/10)
+	b.Exit(g, index)
+	b.Unpark(g, main)
+	b.End(g)
+	b.Start(main, 0)
+	b.At(101 * ms)
+	r := critpath.New(program(t, b.Trace()), critpath.Options{Policy: sim.Sharing, AsRun: true})
+	if got := self(r, weighted)["main.parse"]; got < 98.5 || got > 100.5 {
+		t.Errorf("main.parse is worth %v ms, expected 99.5: the run takes as long as it does", got)
+	}
+}

@@ -59,7 +59,8 @@ type Factor struct {
 	Visits    float64 `json:"visits"`   // of the first run; of a loop: iterations
 	Takes     float64 `json:"takes_ns"` // processor time of one of them, or how long a lock is held; 0: not known
 	Delay     float64 `json:"delay_ns"` // of each visit
-	// TakesIn is the interval of Takes, in 95 of 100 runs, if that was divided by samples; null: it was not
+	// TakesIn is the interval of Takes, in 95 of 100 runs, if that was divided by samples; null:
+	// it was not
 	TakesIn *[2]float64 `json:"takes_interval_ns,omitempty"`
 
 	// Weight is dT/dt from the critical path of the first run; null: not known.

@@ -137,15 +137,17 @@ func (s *simulation) stopsIdling(g steps.G) {
 }
 
 // ticks makes the end of a wait for a timer something that began with the event before, if it is no
-// length.
+// length: of a helper, or of one that sleeps between two questions whether it is stopped.
 func (s *simulation) ticks(delay *entry) {
-	if s.idlers == nil || delay.who.isProcessor() {
+	if s.idlers == nil && len(s.p.Told) == 0 || delay.who.isProcessor() {
 		return
 	}
 	x := &s.gs[delay.who.g()]
 	if !x.started {
 		return
-	} else if _, ok := s.p.Idle[x.step]; !ok {
+	}
+	step := s.p.Step(x.step)
+	if _, idle := s.p.Idle[x.step]; !idle && (step.Until == 0 || !step.Waits(steps.Timer)) {
 		return
 	}
 	x.helps = true

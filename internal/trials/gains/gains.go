@@ -96,6 +96,7 @@ type trial struct {
 	gains, procs  bench.Table
 	errors        struct{ gains, procs []float64 }
 	inside, tight int // intervals that hold, and narrow ones that are far off
+	held          int // intervals of runs on the other number of processors that hold
 }
 
 // Run is the trial.
@@ -119,7 +120,7 @@ func Run(e *bench.Env, args []string) (err error) {
 		return err
 	}
 	t.gains.Columns = []string{"program", "change", "gained", "predicted", "of 9 in 10", "inside"}
-	t.procs.Columns = []string{"program", "speed-up measured", "predicted from 2", "predicted from 1"}
+	t.procs.Columns = []string{"program", "speed-up measured", "predicted from 2", "of 9 in 10", "predicted from 1", "of 9 in 10"}
 	r := rand.New(rand.NewPCG(*seed, 7))
 	for i := range *n {
 		if err := t.program(draw(chosen[i%len(chosen)], r)); err != nil {
@@ -236,17 +237,26 @@ func (t *trial) gain(name, of string, gained float64, r answer) {
 	t.gains.Add(row)
 }
 
-// speedup compares two processors with one, recorded on each.
+// speedup compares two processors with one, recorded on each. The program has no probes, so that
+// speed-ups are compared, with the interval of the run that was not recorded.
 func (t *trial) speedup(name string, measured float64, from2, from1 answer) {
 	row := []string{name, fmt.Sprintf("%.2f", measured)}
-	for _, r := range []answer{from2, from1} {
+	for i, r := range []answer{from2, from1} {
 		if len(r.Runs) < 2 || r.Runs[0].Unknown || r.Runs[1].Unknown {
-			row = append(row, "not known")
+			row = append(row, "not known", "")
 			continue
 		}
-		predicted := float64(r.Runs[0].T) / float64(max(r.Runs[1].T, 1))
+		one, two := &r.Runs[0], &r.Runs[1]
+		predicted := float64(one.T) / float64(max(two.T, 1))
+		lo, hi := float64(one.Lo)/float64(max(two.T, 1)), float64(one.Hi)/float64(max(two.T, 1))
+		if i == 1 {
+			lo, hi = float64(one.T)/float64(max(two.Hi, 1)), float64(one.T)/float64(max(two.Lo, 1))
+		}
 		t.errors.procs = append(t.errors.procs, 100*math.Abs(predicted/measured-1))
-		row = append(row, fmt.Sprintf("%.2f", predicted))
+		if lo <= measured && measured <= hi {
+			t.held++
+		}
+		row = append(row, fmt.Sprintf("%.2f", predicted), fmt.Sprintf("%.2f to %.2f", lo, hi))
 	}
 	t.procs.Add(row)
 }
@@ -262,6 +272,6 @@ func (t *trial) summary() {
 	for _, off := range t.errors.procs {
 		mean, most = mean+off/float64(len(t.errors.procs)), max(most, off)
 	}
-	t.procs.Add([]string{"all", fmt.Sprintf("%d known", len(t.errors.procs)), fmt.Sprintf("mean error %.1f %%", mean),
-		fmt.Sprintf("worst %.1f %%", most)})
+	t.procs.Add([]string{"all", fmt.Sprintf("%d known", len(t.errors.procs)), "", fmt.Sprintf("mean error %.1f %%", mean),
+		fmt.Sprintf("worst %.1f %%", most), fmt.Sprintf("%d inside", t.held)})
 }
