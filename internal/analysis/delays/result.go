@@ -178,7 +178,7 @@ func (r *Result) Matter(x *Experiment) (list []Effect, aside []string) {
 	told := map[int]bool{}
 	for i := len(r.Plans) - 1; i >= 0; i-- {
 		for _, e := range r.Plans[i].Effects {
-			if e.Significant && !(x.Metric == "" && e.Lost()) && !told[e.Factor] && r.Best(&r.Plans[i], &e) {
+			if e.Significant && (x.Metric != "" || !e.Lost()) && !told[e.Factor] && r.Best(&r.Plans[i], &e) {
 				told[e.Factor] = true
 				list = append(list, e)
 			}
