@@ -431,7 +431,7 @@ func stepsOf(t *testing.T, tr *trace.Trace, from, to trace.Time) (list []string,
 		for i := range batch {
 			e := &batch[i]
 			switch e.Kind {
-			case trace.Searched, trace.Procs:
+			case trace.Searched, trace.Woke, trace.Procs:
 				continue // they say what was before
 			}
 			if e.Time > from && e.Time <= to {

@@ -76,11 +76,15 @@ func New(p *steps.Program, o Options) *Result {
 // share.
 const Apart = 0.02
 
+// mostNearer is the largest number of steps for which other policies are tried: a user can ask for
+// one, and each takes as long as the first.
+const mostNearer = 1_000_000
+
 // nearer looks for a policy that explains the run, if the one at hand does not.
 func (b *builder) nearer() {
 	off := func(t int64) float64 { return math.Abs(float64(b.res.T-t)) / float64(max(b.res.T, 1)) }
 	least := off(b.res.Replay) / 2
-	if 2*least <= Apart || b.p.Steps.Len() > mostUnlimited {
+	if 2*least <= Apart || b.p.Steps.Len() > mostNearer {
 		return
 	}
 	for _, policy := range []sim.Policy{sim.List, sim.Go} {

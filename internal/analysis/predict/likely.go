@@ -90,18 +90,25 @@ type Crowd struct {
 
 // Crowds are those for which goroutines waited longest.
 func Crowds(p *steps.Program) (list []Crowd) {
-	all := map[string]*Crowd{}
+	waited, ops := make([]int64, len(p.Objects)), make([]steps.Op, len(p.Objects))
 	for g := range p.Gs {
 		at := p.Gs[g].Created
-		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+		for id := p.Gs[g].First; id != 0; {
 			s := p.Step(id)
-			if c, ok := crowd(p, s); ok {
-				if all[c.Change] == nil {
-					all[c.Change] = &c
-				}
-				all[c.Change].Waited += int64(s.At-at) - s.Work
+			if s.Kind == steps.Take && s.Obj != 0 && crowds(s.Op) {
+				waited[s.Obj] += int64(s.At-at) - s.Work
+				ops[s.Obj] = s.Op
 			}
-			at = s.At
+			at, id = s.At, s.Next
+		}
+	}
+	all := map[string]*Crowd{}
+	for obj, op := range ops {
+		if c, ok := crowd(p, steps.ObjectID(obj), op); ok {
+			if all[c.Change] == nil {
+				all[c.Change] = &c
+			}
+			all[c.Change].Waited += waited[obj]
 		}
 	}
 	for _, c := range slices.SortedFunc(maps.Values(all), func(a, b *Crowd) int {
@@ -115,18 +122,23 @@ func Crowds(p *steps.Program) (list []Crowd) {
 	return list
 }
 
-// crowd is the object of a wait, if there is a change that would make the wait shorter.
-func crowd(p *steps.Program, s *steps.Step) (c Crowd, ok bool) {
-	if s.Kind != steps.Take || s.Obj == 0 || p.Objects[s.Obj].Name == trace.NoPoint {
+// crowds reports whether goroutines that wait in an operation may be a crowd.
+func crowds(op steps.Op) bool {
+	return op == steps.Lock || op == steps.RLock || op == steps.Send || op == steps.Acquire
+}
+
+// crowd is an object of such waits, if there is a change that would make them shorter.
+func crowd(p *steps.Program, obj steps.ObjectID, op steps.Op) (c Crowd, ok bool) {
+	o := &p.Objects[obj]
+	if !crowds(op) || o.Name == trace.NoPoint {
 		return c, false
 	}
-	o := &p.Objects[s.Obj]
 	c.Name = p.R.T.Points[o.Name].Name
-	switch s.Op {
+	switch op {
 	case steps.Lock, steps.RLock:
 		c.Change = "hold:" + c.Name + "=-50%"
 		return c, true
-	case steps.Send, steps.Acquire:
+	default:
 		if o.Free && o.Cap > 0 {
 			c.Cap, c.Change = o.Cap, fmt.Sprintf("cap:%s=%d", c.Name, 2*o.Cap)
 			return c, true

@@ -146,7 +146,10 @@ func (r *runner) on(n int, a *Ask, one *sim.Run) Of {
 // moreInCompany is what it takes longer, in ns, each time that a goroutine becomes ready, if other
 // processors work too: caches are colder, and the scheduler's locks contended. In a dozen programs
 // on two processors it was 500 to 4600.
-const moreInCompany = 4600
+const (
+	moreInCompany = 4600
+	mostInCompany = 0.4 // of the run: more was never seen
+)
 
 // inCompany is by how much a computed run may be shorter, or longer, because it has fewer or more
 // processors than the recorded one, in ns.
@@ -157,7 +160,7 @@ func (r *runner) inCompany(run *sim.Run, n int) (fewer, more float64) {
 			ready++
 		}
 	}
-	ns := moreInCompany * ready / max(run.Busy/max(run.T, 1), 1)
+	ns := min(moreInCompany*ready/max(run.Busy/max(run.T, 1), 1), mostInCompany*run.T)
 	switch {
 	case n < r.p.Procs:
 		return ns, 0
