@@ -35,11 +35,12 @@ const (
 	leastWakes  = 10   // for means
 	leastClass  = 5    // of a class
 	usualLate   = 5000 // ns that the thread takes after the call
+	mostWake    = 1e9  // ns: a damaged file may have any number
 )
 
 func (w *wakened) note(x trace.Wakening) {
 	c := &w[min(bits.Len64(uint64(max(x.Idle, 0)/1000)), wakeClasses-1)]
-	c.call, c.late, c.n = c.call+int64(x.Call), c.late+int64(x.Late), c.n+1
+	c.call, c.late, c.n = c.call+min(int64(x.Call), mostWake), c.late+min(int64(x.Late), mostWake), c.n+1
 }
 
 // wakes are the means. A class of which there are few has those of the nearest one, at first of one
@@ -79,7 +80,7 @@ const attrWake = "wake_ns"
 // measured are those of a trace with too few: as measured when the program started, and what the
 // thread usually takes after the call. nil: that was not measured.
 func measured(t *trace.Tables) Wakes {
-	if ns := t.Int(attrWake); ns > 0 {
+	if ns := t.Int(attrWake); ns > 0 && ns < mostWake {
 		return Wakes{{ns, ns + usualLate}}
 	}
 	return nil

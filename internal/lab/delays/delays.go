@@ -226,7 +226,8 @@ func (x *experiment) factors(ctx context.Context, procs int) error {
 			x.Notes = f.leftOut(x.Factors)
 		}
 		f.contains(x.Factors)
-		return f.weigh(t, x.o.virtual(procs), x.Factors)
+		// a gain is of the run's time, and there is one first run of it
+		return f.weigh(t, x.o.virtual(procs), x.Factors, x.o.Metric.Text == "" && x.o.Load == "")
 	})
 }
 
@@ -234,7 +235,7 @@ func (x *experiment) factors(ctx context.Context, procs int) error {
 func (x *experiment) parts(ctx context.Context, procs int) (list []delays.Part, err error) {
 	err = x.see(ctx, fmt.Sprintf("a first run with %d processors", procs), procs, func(t *trace.Trace, f *found) error {
 		factors := slices.Clone(x.Factors)
-		if err := f.weigh(t, x.o.virtual(procs), factors); err != nil {
+		if err := f.weigh(t, x.o.virtual(procs), factors, false); err != nil {
 			return err
 		}
 		for _, factor := range factors {

@@ -15,8 +15,8 @@ const mostEvents = 5e6
 
 // weigh gives factors the weights of the first run's critical path: dT/dt of their own work, if
 // there is some. If it was divided by samples, only an interval is known, and the factor has no
-// weight.
-func (f *found) weigh(source *trace.Trace, virtual int, factors []delays.Factor) error {
+// weight. If gains are asked for, they get those of less work, too.
+func (f *found) weigh(source *trace.Trace, virtual int, factors []delays.Factor, gains bool) error {
 	if f.p.Events > mostEvents {
 		return nil
 	}
@@ -48,7 +48,9 @@ func (f *found) weigh(source *trace.Trace, virtual int, factors []delays.Factor)
 			x.Weight = &w
 		}
 	}
-	f.foretell(p, factors)
+	if gains {
+		f.foretell(p, factors)
+	}
 	return nil
 }
 
