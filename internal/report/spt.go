@@ -96,7 +96,7 @@ func concluded(s *doc.Section, x *delays.Experiment, r *delays.Result) {
 		s.Say("These make it %s: %s.", groups[1].makes, someOf(groups[1].names))
 	}
 	if len(aside) > 0 {
-		s.Say("What contains one of these, or is a helper of several, is not listed: %s.", someOf(aside))
+		s.Say("Parts that contain one of these, or are called by several of them, are not listed: %s.", someOf(aside))
 	}
 	if others > 0 && len(matter) > 0 {
 		s.Say("No difference was seen of %d more.", others)
@@ -131,7 +131,7 @@ func planTable(s *doc.Section, x *delays.Experiment, r *delays.Result, p *delays
 		}
 	}
 	if len(doubted) > 0 {
-		s.Say("Of %s the critical path of one run tells another weight than delays do: these were measured, in many runs.", someOf(doubted))
+		s.Say("The critical path of one run gives other weights than the delays, which were measured in many runs: %s.", someOf(doubted))
 	}
 	if len(names) > 0 {
 		s.Warn("the delays of %s take less time together than runs differ by anyway (%s), so that nothing is known of what they do; a longer -delay tells", someOf(names), amount(x, seen(p)))

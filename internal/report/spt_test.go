@@ -50,7 +50,7 @@ func TestLess(t *testing.T) {
 	for _, want := range []string{"longer if they take longer: main.lock, main.tiny.",
 		"No difference was seen of 1 more.", "main.lock         10.0s", "-110ms   -130ms  -90.0ms",
 		"main.tiny        10.0ms", "+0ns  -50.0us  +50.0us",
-		"Delays of main.tiny make the run longer, and less work there gains less"} {
+		"Delays of main.tiny make the run longer, but less work there gains less"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("expected %q in\n%s", want, out.String())
 		}
@@ -115,10 +115,10 @@ func TestContainer(t *testing.T) {
 	Delays(x, r).WriteText(&out)
 	text := strings.Join(strings.Fields(out.String()), " ")
 	for _, want := range []string{"make the run longer if they take longer: main.inner, main.beside.",
-		"What contains one of these, or is a helper of several, is not listed: main.help, main.outer.",
+		"Parts that contain one of these, or are called by several of them, are not listed: main.help, main.outer.",
 		"main.inner 90.0ms to 120ms -10.0ms",
 		"without delays one gives 1.00s, and 800ms with the experiment's probes off",
-		"Of main.outer, main.inner, main.help, main.beside the critical path of one run tells another weight"} {
+		"measured in many runs: main.outer, main.inner, main.help, main.beside."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("expected %q in\n%s", want, out.String())
 		}

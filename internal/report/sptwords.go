@@ -58,14 +58,14 @@ func less(d *doc.Doc, x *delays.Experiment, r *delays.Result) {
 	}
 	s.Table(t)
 	if len(tied) > 0 {
-		s.Say("Delays of %s make the run longer, and less work there gains less than that: others take nearly as long, and then the run waits for those.", someOf(tied))
+		s.Say("Delays of %s make the run longer, but less work there gains less: other parts take nearly as long, and the run would wait for them.", someOf(tied))
 	}
 	for _, text := range slices.Sorted(maps.Keys(why)) {
 		s.Say("What less work in %s gains is not known: %s.", someOf(why[text]), text)
 	}
 	takes := "takes in all: processor time of the part and of what it calls, without goroutines that it starts, or how long a lock was held, in the first run; from samples it is an interval. "
 	if computed {
-		s.Note("%sa tenth less: by how much the run changes if that is a tenth less, as \"qinst predict\" computes it from the first run, with the interval of 9 in 10. per delay: what delays, which make it longer, were measured to do.", takes)
+		s.Note("%sa tenth less: by how much the run changes if that is a tenth less, as \"qinst predict\" computes it from the first run, and its interval of 90 %%. per delay: the measured effect of delays, which make it longer.", takes)
 		return
 	}
 	s.Note("%sa tenth less: by how much %s changes if that is a tenth less, as it did with delays, which are at the beginning of each visit: of a procedure that does much after it, what it calls tells more. Less work may gain less than that, if others take nearly as long. from and to are about the delays' effect, and not about that time.", takes, what(x))

@@ -129,8 +129,8 @@ func (m *model) schedule(th *thread, kind uint64, arg uint32) {
 // current applies an event about the goroutine that runs on the thread.
 func (m *model) current(th *thread, kind uint64, arg uint32) {
 	g := th.g
-	m.wakening(th, kind)
 	if kind >= spec.EvSTWBegin && kind <= spec.EvAssistEnd || kind == spec.EvWakeBegin || kind == spec.EvWakeEnd {
+		m.wakening(th, kind)
 		e := Event{Kind: Mark, arg: kind, Slot: NoSlot, By: NoSlot, Thread: ThreadID(th.id)}
 		if g != nil {
 			e.G, e.Slot = g.id, g.slot

@@ -86,7 +86,7 @@ func TestOtherLoad(t *testing.T) {
 		b.Exit(g, f)
 		b.End(g)
 		r := corrected(t, b)
-		said := strings.Contains(strings.Join(r.Remarks.Warnings, " "), "other programs had processors")
+		said := strings.Contains(strings.Join(r.Remarks.Warnings, " "), "kept its running threads")
 		if r.Trusted != (off == 0) || said != (off > 0) {
 			t.Errorf("with %d ns of another program: trusted %v, warnings %v", off, r.Trusted, r.Remarks.Warnings)
 		}

@@ -18,8 +18,8 @@ const (
 )
 
 // moved reports whether something without a price may move the answer by more than half of its
-// interval: other programs that had processors, which it warns of, and the difference between the
-// computed run and the recorded one, which has a warning of its own.
+// interval: time in which running threads had no processor, which it warns of, and the difference
+// between the computed run and the recorded one, which has a warning of its own.
 func (c *correction) moved(r *Result) bool {
 	half := max(float64(r.Pessimistic-r.Optimistic)/2, worthwhile*c.measured)
 	busy := 0.
@@ -28,7 +28,7 @@ func (c *correction) moved(r *Result) bool {
 	}
 	others := max(0, float64(c.p.OffCPU)-c.own()) / max(1, busy/max(c.measured, 1))
 	if others > half {
-		r.Remarks.Warn("other programs had processors that this one could have used, and made it longer by up to %s: that may move the answer by more than its interval", measure.Time(int64(others)))
+		r.Remarks.Warn("other programs, or a quota, kept its running threads from processors, which made the run longer by up to %s: that may move the answer by more than its interval", measure.Time(int64(others)))
 	}
 	apart := math.Abs(c.measured-c.was) - others
 	return others > half || c.was > 0 && apart > max(half, differs*c.measured)

@@ -526,23 +526,30 @@ func TestBenchmark(t *testing.T) {
 	}
 }
 
+// besides begins a program whose main goroutine is in main.parse, and another one in main.index,
+// which polls for its stop or does not.
+func besides(polls bool) (b *tracetest.Builder, main, g tracetest.G, index, parse uint32) {
+	b = tracetest.New(2)
+	index, parse = b.Proc("main.index"), b.Proc("main.parse")
+	if polls {
+		b.Polls(index)
+	}
+	main = b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	g = b.Go(main, "main.index")
+	b.Start(g, 1)
+	b.Enter(g, index)
+	b.Enter(main, parse)
+	return b, main, g, index, parse
+}
+
 // TestTold: a goroutine that works until it is stopped determines nothing, whatever work it did,
 // and whichever goroutine waits for it then.
 func TestTold(t *testing.T) {
 	t.Parallel()
 	for _, polls := range []bool{true, false} {
-		b := tracetest.New(2)
+		b, main, g, index, parse := besides(polls)
 		lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
-		index, parse := b.Proc("main.index"), b.Proc("main.parse")
-		if polls {
-			b.Polls(index)
-		}
-		main := b.Go(0, "runtime.main")
-		b.Start(main, 0)
-		g := b.Go(main, "main.index")
-		b.Start(g, 1)
-		b.Enter(g, index)
-		b.Enter(main, parse)
 		for i := range int64(9) {
 			b.At(i*10*ms+5*ms).Sync(g, lock, 0x1000, 0)
 			b.At(i*10*ms+6*ms).Sync(g, unlock, 0x1000, 0)
@@ -813,15 +820,7 @@ func TestPlacesOfWaits(t *testing.T) {
 // from the length of the run, and not the other way round.
 func TestToldInSleep(t *testing.T) {
 	t.Parallel()
-	b := tracetest.New(2)
-	index, parse := b.Proc("main.index"), b.Proc("main.parse")
-	b.Polls(index)
-	main := b.Go(0, "runtime.main")
-	b.Start(main, 0)
-	g := b.Go(main, "main.index")
-	b.Start(g, 1)
-	b.Enter(g, index)
-	b.Enter(main, parse)
+	b, main, g, index, parse := besides(true)
 	for i := range int64(100) {
 		b.At(i*ms+ms/10).Park(g, "sleep")
 		if i == 99 {

@@ -126,7 +126,7 @@ func (r *runner) on(n int, a *Ask, one *sim.Run) Of {
 	}
 	fewer, more := r.inCompany(run, n)
 	if len(r.kept) > 0 && r.p.Procs == 1 && n > 1 && one.Sound() {
-		most = max(most, one.T) // on one processor hardly anybody waits, and so these tell nothing
+		most = max(most, one.T) // a run on one processor shows hardly any of their waits
 	}
 	of := Of{Procs: n, T: round(run.T), Lo: max(0, round(least*run.T-math.Hypot(about, fewer))),
 		Hi:        round(max(longest*run.T, most) + math.Hypot(about, more)),
@@ -143,31 +143,32 @@ func (r *runner) on(n int, a *Ask, one *sim.Run) Of {
 	return of
 }
 
-// moreInCompany is what it takes longer, in ns, each time that a goroutine becomes ready, if other
-// processors work too: caches are colder, and the scheduler's locks contended. In a dozen programs
-// on two processors it was 500 to 4600.
+// moreInCompany is the cost in ns of other processors that work too, each time that a goroutine
+// becomes ready: caches are colder, and the scheduler's locks contended. In a dozen programs on
+// two processors it was 500 to 4600, a third of a run on fewer at most, and 1.07 of one on more.
 const (
 	moreInCompany = 4600
-	mostInCompany = 0.4 // of the run: more was never seen
+	mostFewer     = 0.4 // of the run
+	mostMore      = 1.1
 )
 
 // inCompany is by how much a computed run may be shorter, or longer, because it has fewer or more
 // processors than the recorded one, in ns.
 func (r *runner) inCompany(run *sim.Run, n int) (fewer, more float64) {
+	if n == r.p.Procs {
+		return 0, 0
+	}
 	ready := 0.
 	for id := range steps.StepID(r.p.Steps.Len()) {
 		if s := r.p.Step(id); s.Kind == steps.Ready && s.Cause() == steps.WakeUp {
 			ready++
 		}
 	}
-	ns := min(moreInCompany*ready/max(run.Busy/max(run.T, 1), 1), mostInCompany*run.T)
-	switch {
-	case n < r.p.Procs:
-		return ns, 0
-	case n > r.p.Procs:
-		return 0, ns
+	ns := moreInCompany * ready / max(run.Busy/max(run.T, 1), 1)
+	if n < r.p.Procs {
+		return min(ns, mostFewer*run.T), 0
 	}
-	return 0, 0
+	return 0, min(ns, mostMore*run.T)
 }
 
 // about is by how much a computed time may be less or more, 9 times of 10, as far as is known from

@@ -165,7 +165,7 @@ func (x *experiment) begin(ctx context.Context, hash string) error {
 	if err != nil {
 		return err
 	}
-	base, err := x.quick(ctx, most, plain.took)
+	base, err := x.withoutSlow(ctx, most, plain.took)
 	if err != nil {
 		return err
 	}
@@ -336,9 +336,9 @@ func (x *experiment) timed(ctx context.Context, name string, procs int, settings
 	return some, nil
 }
 
-// quick runs the program without delays, and leaves factors out whose probes alone make it longer
-// than it is by more than mostSlow: a probe that may delay asks at each visit whether it is to.
-func (x *experiment) quick(ctx context.Context, procs int, plain float64) (runs, error) {
+// withoutSlow runs the program without delays. It leaves out factors whose probes alone make the
+// run longer by more than mostSlow: a probe that may delay checks for that at each visit.
+func (x *experiment) withoutSlow(ctx context.Context, procs int, plain float64) (runs, error) {
 	base, err := x.base(ctx, procs)
 	visits := 0.
 	for _, f := range x.Factors {

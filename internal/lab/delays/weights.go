@@ -77,9 +77,13 @@ func (f *found) foretell(p *steps.Program, factors []delays.Factor) {
 		if x.Construct == hold {
 			text = "hold:" + x.Name + less
 		}
-		if w, err := predict.ParseWhatIf(text); err == nil && w.Check(p) == nil {
-			changes, of = append(changes, w), append(of, x)
+		w, err := predict.ParseWhatIf(text)
+		if err != nil || w.Check(p) != nil {
+			x.Gain = &delays.Gain{Unknown: "the trace of the first run has no work of that name"}
+			continue
 		}
+		x.Gain = &delays.Gain{Unknown: "the first run cannot be computed: operations are missing in its trace"}
+		changes, of = append(changes, w), append(of, x)
 	}
 	if len(changes) == 0 {
 		return

@@ -444,8 +444,8 @@ func qinstMark(kind, arg uint64) {
 }
 
 // qinstWakes notes that the running goroutine begins or ends to wake a thread for an idle
-// processor. The call takes 2 us on a machine of its own, and 7 to 40 on a virtual one, and is no
-// work of the program's: on one processor there is none.
+// processor. The call takes 7 to 40 us on a virtual machine, and is no work of the program: on one
+// processor there is none.
 // Context: hook.
 //
 //go:nosplit

@@ -93,14 +93,17 @@ func qinstStart() {
 // qinstWakeNS is how long it takes to wake a thread, in ns; 0: not known.
 var qinstWakeNS int64
 
-// qinstTimeWake measures that, with the writer, which waits to be told to go on. It depends on the
-// machine: where the processor that gets the thread is a virtual one, and sleeps, the call leaves
-// the virtual machine. What a program would take on more processors depends on it, of which a run
-// on one cannot tell. The least of some calls counts: after the first one, the processor is awake
-// as those of a busy program are. A quarter of a millisecond is spent.
+// qinstTimeWake measures that with the writer, which sleeps until the program records. Predictions
+// for more processors need it. A program with several processors wakes threads itself, and its
+// trace has the calls; one with a single processor does not, and waits here for a quarter of a
+// millisecond. The shortest call counts: the first one may find the other processor in deep sleep,
+// which those of a busy program are not.
 // Context: start.
 func qinstTimeWake() {
 	const tries, untilAsleep = 10, 20_000
+	if gomaxprocs > 1 || qinstSet.mode == "count" {
+		return
+	}
 	for range tries {
 		for from := nanotime(); nanotime()-from < untilAsleep; {
 		}
