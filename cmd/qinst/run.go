@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"qinst.dev/internal/lab"
@@ -141,12 +142,13 @@ func (r *runFlags) report(e *env, file string) error {
 }
 
 // traceFile returns the trace file that the settings name, or else the name of a new one in the
-// working directory. Where that cannot be written to, as in many containers, it is one in the
-// directory for temporary files.
+// working directory. The program's process has no number yet, so that %p is the command's own.
+// Where that cannot be written to, as in many containers, it is one in the directory for temporary
+// files.
 func traceFile(e *env, settings, program string) string {
 	for item := range strings.SplitSeq(settings, ",") {
 		if name, ok := strings.CutPrefix(item, "out="); ok {
-			return name
+			return strings.NewReplacer("%n", program, "%p", strconv.Itoa(os.Getpid())).Replace(name)
 		}
 	}
 	dir, err := os.Getwd() // the program may change its directory

@@ -7,7 +7,6 @@ import (
 
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
-	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
 )
@@ -86,7 +85,7 @@ func ofRuns(s *doc.Section, r *predict.Result) {
 
 // runs is the table of computed runs, and whether the time of some is not known.
 func runs(r *predict.Result) (t *doc.Table, unknown bool) {
-	t = doc.NewTable("processors", "time", "of 9 in 10 runs", "speed-up", "in use", "ps", "fifo", "go")
+	t = doc.NewTable("processors", "time", "of 9 in 10 runs", "speed-up", "in use")
 	for _, of := range r.Runs {
 		row := []any{fmt.Sprint(of.Procs), "not known", "", "", ""}
 		if !of.Unknown {
@@ -96,14 +95,7 @@ func runs(r *predict.Result) (t *doc.Table, unknown bool) {
 				row[3] = ""
 			}
 		}
-		for _, policy := range sim.Policies {
-			ns, known := of.Policies[policy]
-			if unknown = unknown || !known; known {
-				row = append(row, doc.Time(ns))
-			} else {
-				row = append(row, "not known")
-			}
-		}
+		unknown = unknown || of.Unknown
 		t.Row(row...)
 	}
 	return t, unknown

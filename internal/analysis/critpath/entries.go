@@ -100,7 +100,7 @@ func (b *builder) seen(c replay.ContextID) []int {
 
 func newHolds(b *builder) *holds {
 	h := &holds{sets: [][]int{nil}}
-	index := map[string]int32{"[]": 0}
+	index, single := map[string]int32{}, map[steps.ObjectID]int32{}
 	begins, ends := b.regionSteps()
 	for g := range b.p.Gs {
 		var objects []steps.ObjectID // that it holds
@@ -121,9 +121,17 @@ func newHolds(b *builder) *holds {
 				continue
 			}
 			if h.steps == nil {
-				h.steps = make([]int32, b.p.Steps.Len())
+				h.steps = steps.MakeLarge[int32](b.p.Steps.Len())
 			}
-			set = h.set(b, index, objects, regions)
+			if len(objects) != 1 || len(regions) > 0 {
+				set = h.set(b, index, objects, regions)
+				continue
+			}
+			var known bool
+			if set, known = single[objects[0]]; !known {
+				set = h.set(b, index, objects, nil)
+				single[objects[0]] = set
+			}
 		}
 	}
 	return h
@@ -176,6 +184,9 @@ func remove[T comparable](list []T, x T) []T {
 
 // set is the number of a set of entries.
 func (h *holds) set(b *builder, index map[string]int32, objects []steps.ObjectID, regions []int) int32 {
+	if len(regions) == 0 && len(objects) == 0 {
+		return 0
+	}
 	list := slices.Clone(regions)
 	for _, o := range objects {
 		if name := b.p.Objects[o].Name; name != trace.NoPoint {

@@ -36,7 +36,8 @@ type leave struct {
 }
 
 func newWalker(p *steps.Program) *walker {
-	w := &walker{p: p, before: make([]steps.StepID, p.Steps.Len()), owner: make([]steps.G, p.Steps.Len()),
+	n := p.Steps.Len()
+	w := &walker{p: p, before: steps.MakeLarge[steps.StepID](n), owner: steps.MakeLarge[steps.G](n),
 		gives: make([]steps.StepID, p.Tokens), starts: make([]steps.StepID, len(p.Gs)), left: map[int16][]leave{}}
 	if len(p.Idle) > 0 {
 		w.ticked = make([]bool, p.Steps.Len())

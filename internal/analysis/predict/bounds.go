@@ -29,7 +29,7 @@ func (r *Result) bound() {
 			continue
 		}
 		r.Remarks.Note("the computed run on %d processors is more than %d times as fast as on one, which cannot be: operations are missing in the trace, and how long the run takes there is not known", of.Procs, of.Procs)
-		*of = Of{Procs: of.Procs, Unknown: true, Policies: of.Policies}
+		*of = Of{Procs: of.Procs, Unknown: true}
 	}
 	for i := range r.Runs {
 		if of := &r.Runs[i]; !of.Unknown && r.TInf > 0 {

@@ -31,7 +31,7 @@ type class struct {
 }
 
 func newDrawn(p *steps.Program) *drawn {
-	d := &drawn{of: make([]int32, p.Steps.Len())}
+	d := &drawn{of: steps.MakeLarge[int32](p.Steps.Len())}
 	index := map[class]int32{}
 	var sizes []int
 	for id := steps.StepID(1); int(id) < p.Steps.Len(); id++ {

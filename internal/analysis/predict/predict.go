@@ -112,7 +112,7 @@ func (r *Result) record(runs *runner, policy sim.Policy) *sim.Run {
 func (r *runner) on(n int, a *Ask, one *sim.Run) Of {
 	run := r.at(n, a.Policy)
 	if !run.Sound() {
-		return Of{Procs: n, Unknown: true, Policies: r.policies(n)}
+		return Of{Procs: n, Unknown: true}
 	}
 	about := r.about(run.T, a.Policy, false)
 	most := run.T + contended(r.p, a.Held, n)
@@ -130,7 +130,7 @@ func (r *runner) on(n int, a *Ask, one *sim.Run) Of {
 	}
 	of := Of{Procs: n, T: round(run.T), Lo: max(0, round(least*run.T-math.Hypot(about, fewer))),
 		Hi:        round(max(longest*run.T, most) + math.Hypot(about, more)),
-		Reordered: run.Reordered > 0, Policies: r.policies(n)}
+		Reordered: run.Reordered > 0}
 	if r.watch != nil {
 		of.Request = r.request(sim.Options{Procs: n, Policy: a.Policy})
 	}
@@ -207,17 +207,6 @@ func unsound(run *sim.Run) string {
 		return "the computed run does not end as the recorded one did: operations are missing in the trace"
 	}
 	return "in the computed run goroutines wait for each other in a circle: operations are missing in the trace"
-}
-
-// policies are the times of the runs on a number of processors.
-func (r *runner) policies(n int) map[sim.Policy]int64 {
-	times := map[sim.Policy]int64{}
-	for _, policy := range sim.Policies {
-		if run := r.at(n, policy); run.Sound() {
-			times[policy] = round(run.T)
-		}
-	}
-	return times
 }
 
 // change computes the runs of a changed program.

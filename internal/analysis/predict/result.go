@@ -44,10 +44,9 @@ type Of struct {
 	Utilization float64 `json:"utilization"` // share of the processors' time that is work
 	Collector   int64   `json:"gc_ns"`       // of the work: the collector's
 	// some operations on locks and channels come in another order than in the recorded run
-	Reordered bool                 `json:"order_changed"`
-	Request   *Request             `json:"request,omitempty"`
-	Policies  map[sim.Policy]int64 `json:"policies"`
-	// the computed run is none of the program; there are no times then, nor of such policies
+	Reordered bool     `json:"order_changed"`
+	Request   *Request `json:"request,omitempty"`
+	// the computed run is none of the program; there are no times then
 	Unknown bool `json:"unknown,omitempty"`
 }
 

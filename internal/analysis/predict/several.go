@@ -2,7 +2,6 @@ package predict
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -106,19 +105,11 @@ func (of *Of) join(list []*Result, i int) {
 		speedup, use = speedup+o.Speedup, use+o.Utilization
 	}
 	if of.Unknown {
-		*of = Of{Procs: of.Procs, Unknown: true, Policies: of.Policies}
+		*of = Of{Procs: of.Procs, Unknown: true}
 		return
 	}
 	n := float64(len(list))
 	m, less, more := joined(t, lo, hi)
-	of.Policies = maps.Clone(of.Policies)
-	for policy := range of.Policies {
-		sum := int64(0)
-		for _, x := range list {
-			sum += x.Runs[i].Policies[policy]
-		}
-		of.Policies[policy] = sum / int64(len(list))
-	}
 	of.T, of.Lo, of.Hi = round(m), max(0, round(m-less)), round(m+more)
 	of.Speedup, of.Utilization = thousandths(speedup/n), thousandths(use/n)
 	if of.Request != nil {

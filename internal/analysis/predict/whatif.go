@@ -345,13 +345,13 @@ func scaled(p *steps.Program, of func(replay.SetID, *steps.Share) float64) sim.O
 // scaled by w.scale.
 func held(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 	objects := w.objects(p)
-	under := map[steps.StepID]bool{}
+	under, found := make([]bool, p.Steps.Len()), false
 	for g := range p.Gs {
 		holds := 0
 		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
 			s := p.Step(id)
 			if holds > 0 {
-				under[id] = true
+				under[id], found = true, true
 			}
 			if !objects[s.Obj] {
 				continue
@@ -364,7 +364,7 @@ func held(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 			}
 		}
 	}
-	if len(under) == 0 {
+	if !found {
 		return sim.Options{}, len(objects) > 0
 	}
 	scale := func(id steps.StepID) float64 {

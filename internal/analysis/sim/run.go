@@ -24,10 +24,16 @@ type Run struct {
 	stood standstill
 
 	speed
-	nodes steps.List[node]
-	last  nodeID
-	edges []edge               // of Options.Order
-	by    map[steps.G][]nodeID // nodes by goroutine; see Pieces
+	graph
+}
+
+// graph is what happened in a run that was kept.
+type graph struct {
+	nodes   steps.List[node]
+	last    nodeID
+	edges   []edge               // of Options.Order
+	by      map[steps.G][]nodeID // nodes by goroutine; see Pieces
+	weights []float64            // by node; see Weights
 }
 
 // Stood are the objects that goroutines waited for when the first one was forced to go on, that of

@@ -6,7 +6,18 @@ import "qinst.dev/internal/analysis/steps"
 // length, and dT by the change of that. A delay of step 0 is the time before a goroutine began
 // whose creator is not known. The run must have been kept.
 func (r *Run) Weights(f func(step steps.StepID, length, weight float64, delay bool)) {
-	adj, gone := make([]float64, r.last+1), make([]float64, r.last+1)
+	if r.weights == nil {
+		r.weigh()
+	}
+	for q := r.last; q > 0; q-- {
+		n := r.nodes.At(int(q))
+		f(n.step, n.len, r.weights[q], n.real)
+	}
+}
+
+// weigh computes the weights of all nodes.
+func (r *Run) weigh() {
+	adj, gone := steps.MakeLarge[float64](int(r.last)+1), steps.MakeLarge[float64](int(r.last)+1)
 	passed := 0. // by delays that began before
 	for q := r.last; q > 0; q-- {
 		n := r.nodes.At(int(q))
@@ -24,8 +35,9 @@ func (r *Run) Weights(f func(step steps.StepID, length, weight float64, delay bo
 			adj[n.from] += weight
 		}
 		passed -= gone[q]
-		f(n.step, n.len, weight, n.real)
+		adj[q] = weight // those of later nodes have been added
 	}
+	r.weights = adj
 }
 
 // Path calls f for each piece of the path of the run, the last one first: its step, its goroutine

@@ -15,6 +15,7 @@ type Part struct {
 // work is that of all steps, by step and by context.
 type work struct {
 	parts [][]Part  // of all steps
+	free  []Part    // allocated and not used yet
 	pays  [][]int64 // ns of each part for events, by [Options.Price], as far as a list goes: lists are those of parts
 
 	npt    []float64 // normalized processor time by context, ns
@@ -34,7 +35,10 @@ func (w *work) keep(s *Step, parts []Part, pays []int64) {
 	}
 	last := len(w.parts) - 1
 	if last < 0 || len(w.parts[last])+int(s.n) > 1<<placeShift {
-		w.parts = append(w.parts, make([]Part, 0, 1<<placeShift))
+		if len(w.free) == 0 {
+			w.free = MakeLarge[Part](min(len(w.parts)/4+1, mostChunks) << placeShift)
+		}
+		w.parts, w.free = append(w.parts, w.free[:0:1<<placeShift]), w.free[1<<placeShift:]
 		last++
 	}
 	s.parts = place(last<<placeShift | len(w.parts[last]))
