@@ -35,6 +35,29 @@ func kept(p *steps.Program) (list []sim.Kept) {
 	return list
 }
 
+// asRecorded is how often goroutines waited for something whose operations do not decide who waits,
+// as for a condition: in computed runs these waits end as they did. It is 0 if that is seldom.
+func asRecorded(p *steps.Program) (n uint64) {
+	for g := range p.Gs {
+		if p.Gs[g].System {
+			continue
+		}
+		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+			s := p.Step(id)
+			if s.Kind == steps.Take && s.Token() != 0 && !p.Objects[s.Obj].Free && !p.Reads(s) {
+				n++
+			}
+		}
+	}
+	if n <= mostAsRecorded {
+		return 0
+	}
+	return n
+}
+
+// mostAsRecorded is how many such waits mean little: programs start and end with some.
+const mostAsRecorded = 10
+
 // lacking says which operations on an object were not seen.
 func lacking(p *steps.Program, id steps.ObjectID) string {
 	names := map[string]bool{}

@@ -60,3 +60,31 @@ func TestKept(t *testing.T) {
 		}
 	}
 }
+
+// TestFromOneProcessor: waits that no operation decides end in a computed run as they did on one
+// processor, where others would have come: the time on two is anywhere between half of it and all.
+func TestFromOneProcessor(t *testing.T) {
+	t.Parallel()
+	const items = 40
+	var produce, consume []tracetest.Op
+	for range items {
+		produce = append(produce, tracetest.Signal("ch"), work("produce", 1), tracetest.Wait("room"))
+		consume = append(consume, tracetest.Wait("ch"), work("consume", 1), tracetest.Signal("room"))
+	}
+	for _, operations := range []bool{true, false} {
+		b := tracetest.New(1)
+		b.Operations = operations
+		tracetest.SimulateOn(b, []tracetest.Thread{{Name: "main.producer", Ops: produce}, {Name: "main.consumer", Ops: consume}})
+		p, _, err := steps.Build(b.Trace(), steps.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := predict.New(p, predict.Ask{Procs: []int{2}, Policy: sim.Sharing})
+		two := r.Runs[0]
+		open := two.Lo <= r.T1/2 && two.Hi >= r.T1
+		said := strings.Contains(strings.Join(r.Remarks.Notes, " "), "a run on one tells little")
+		if open == operations || said == operations {
+			t.Errorf("operations seen %v: found %d to %d of %d, and %q", operations, two.Lo, two.Hi, r.T1, r.Remarks.Notes)
+		}
+	}
+}

@@ -75,6 +75,9 @@ func New(p *steps.Program, a Ask) *Result {
 		r.Remarks.Note("work is taken to last as long on other numbers of processors; where two share a core or a cache it lasts longer on both")
 	}
 	r.Remarks.Notes = append(r.Remarks.Notes, notesOn(a.Held)...)
+	if runs.asRecorded > 0 && p.Procs == 1 && slices.Max(a.Procs) > 1 {
+		r.Remarks.Note("%s waits, as for conditions, end as they did in the run, because no operation decides them: of how long they take on more processors, a run on one tells little", measure.Count(runs.asRecorded))
+	}
 	gc := collector(p)
 	for _, n := range a.Procs {
 		of := runs.on(n, &a, one)
@@ -125,10 +128,12 @@ func (r *runner) on(n int, a *Ask, one *sim.Run) Of {
 			sim.Options{Procs: r.p.Procs, Policy: a.Policy})
 	}
 	fewer, more := r.inCompany(run, n)
-	if len(r.kept) > 0 && r.p.Procs == 1 && n > 1 && one.Sound() {
-		most = max(most, one.T) // a run on one processor shows hardly any of their waits
+	shortest := least * run.T
+	if r.p.Procs == 1 && n > 1 && one.Sound() && (len(r.kept) > 0 || r.asRecorded > 0) {
+		// a run on one processor shows hardly any waits of another one, and many that this has not
+		most, shortest = max(most, one.T), min(shortest, one.T/float64(n))
 	}
-	of := Of{Procs: n, T: round(run.T), Lo: max(0, round(least*run.T-math.Hypot(about, fewer))),
+	of := Of{Procs: n, T: round(run.T), Lo: max(0, round(shortest-math.Hypot(about, fewer))),
 		Hi:        round(max(longest*run.T, most) + math.Hypot(about, more)),
 		Reordered: run.Reordered > 0}
 	if r.watch != nil {

@@ -9,19 +9,20 @@ import (
 
 // runner computes runs, each once.
 type runner struct {
-	p       *steps.Program
-	done    map[runKey]*sim.Run
-	drawn   *drawn
-	pairs   map[pairKey]*sim.Run // runs without a change
-	widths  map[widthKey]float64 // see drawnAbout
-	watch   *sim.Watch
-	latency map[*sim.Run]*sim.Latency
-	held    []Held
-	kept    []sim.Kept // other assumptions than that waits are as recorded
-	off     float64    // see ownError
-	drift   float64    // see drawn.drift
-	differ  float64    // see [Ask.Differ]
-	doubted *sim.Run   // a run that is none of the program; nil: there was none since it was reset
+	p          *steps.Program
+	done       map[runKey]*sim.Run
+	drawn      *drawn
+	pairs      map[pairKey]*sim.Run // runs without a change
+	widths     map[widthKey]float64 // see drawnAbout
+	watch      *sim.Watch
+	latency    map[*sim.Run]*sim.Latency
+	held       []Held
+	kept       []sim.Kept // other assumptions than that waits are as recorded
+	asRecorded uint64     // see there
+	off        float64    // see ownError
+	drift      float64    // see drawn.drift
+	differ     float64    // see [Ask.Differ]
+	doubted    *sim.Run   // a run that is none of the program; nil: there was none since it was reset
 }
 
 type runKey struct {
@@ -81,7 +82,8 @@ const loads = 3
 func newRunner(p *steps.Program) *runner {
 	d := newDrawn(p)
 	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: d, drift: d.drift(p), pairs: map[pairKey]*sim.Run{},
-		widths: map[widthKey]float64{}, latency: map[*sim.Run]*sim.Latency{}, kept: kept(p)}
+		widths: map[widthKey]float64{}, latency: map[*sim.Run]*sim.Latency{}, kept: kept(p),
+		asRecorded: asRecorded(p)}
 }
 
 // widthKey is a policy, and whether requests are meant.

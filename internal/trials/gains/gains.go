@@ -4,7 +4,6 @@
 package gains
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -42,9 +41,18 @@ var kinds = []kind{
 	{"garbage", "ab", func(r *rand.Rand) []int { return []int{between(r, 2, 4), between(r, 10, 200)} }},
 }
 
+// grains are how long the pieces of work of a program are at least; at most 40 times as long. The
+// finer ones are short against what it takes to hand something to another processor.
+var grains = []struct {
+	name   string
+	amount float64
+	rounds int // of the first try
+}{{"0.3 to 12 us", 500, 100}, {"10 to 400 us", 15_000, 10}}
+
 // program is a drawn one.
 type program struct {
 	kind
+	grain   int
 	amounts [4]int
 	n       int
 	p       []int
@@ -60,16 +68,19 @@ type change struct {
 func (c change) text() string { return fmt.Sprintf("main.%c=-%d%%", 'a'+c.proc, c.percent) }
 
 // draw draws a program of a kind.
-func draw(k kind, r *rand.Rand) program {
-	g := program{kind: k, n: 100, p: k.more(r)}
+func draw(k kind, grain int, r *rand.Rand) program {
+	g := program{kind: k, grain: grain, n: grains[grain].rounds, p: k.more(r)}
 	for i := range g.amounts {
-		g.amounts[i] = int(500 * math.Pow(40, r.Float64())) // 0.3 to 12 us
+		g.amounts[i] = int(grains[grain].amount * math.Pow(40, r.Float64()))
 	}
 	for _, at := range r.Perm(len(k.does))[:2] {
 		g.changes = append(g.changes, change{int(k.does[at] - 'a'), between(r, 15, 70)})
 	}
 	return g
 }
+
+// text names it.
+func (g *program) text() string { return strings.Join(g.args(nil), " ") }
 
 // args are those of the command, with a change if there is one.
 func (g *program) args(c *change) (list []string) {
@@ -94,9 +105,14 @@ type trial struct {
 	rounds        int
 	length        float64 // of a run, ns
 	gains, procs  bench.Table
-	errors        struct{ gains, procs []float64 }
-	inside, tight int // intervals that hold, and narrow ones that are far off
-	held          int // intervals of runs on the other number of processors that hold
+	scores        [2]score // by grain
+}
+
+// score is how well predictions were right.
+type score struct {
+	gains, procs  []float64 // errors: of gains in percent of the run, of speed-ups in percent of them
+	inside, tight int       // intervals of gains that hold, and narrow ones that are far off
+	held          int       // intervals of runs on the other number of processors that hold
 }
 
 // Run is the trial.
@@ -123,7 +139,7 @@ func Run(e *bench.Env, args []string) (err error) {
 	t.procs.Columns = []string{"program", "speed-up measured", "predicted from 2", "of 9 in 10", "predicted from 1", "of 9 in 10"}
 	r := rand.New(rand.NewPCG(*seed, 7))
 	for i := range *n {
-		if err := t.program(draw(chosen[i%len(chosen)], r)); err != nil {
+		if err := t.program(draw(chosen[i%len(chosen)], i/len(chosen)%len(grains), r)); err != nil {
 			return err
 		}
 	}
@@ -192,13 +208,12 @@ func (t *trial) program(g program) error {
 		return err
 	}
 	base := stats.Median(times["base"])
-	name := strings.Join(g.args(nil), " ")
 	for i := range g.changes {
 		of := g.changes[i].text()
-		t.gain(name, of, 100*(1-stats.Median(times[of])/base), from2)
+		t.gain(&g, of, 100*(1-stats.Median(times[of])/base), from2)
 	}
 	speedup := stats.Median(times["one"]) / base
-	t.speedup(name, speedup, from2, from1)
+	t.speedup(&g, speedup, from2, from1)
 	return nil
 }
 
@@ -217,44 +232,48 @@ func (t *trial) ask(g *program, procs int) (r answer, err error) {
 }
 
 // gain compares a change.
-func (t *trial) gain(name, of string, gained float64, r answer) {
+func (t *trial) gain(g *program, of string, gained float64, r answer) {
 	at := slices.IndexFunc(r.WhatIf, func(c predict.Change) bool { return c.Change == of && c.Procs == 2 })
-	row := []string{name, of, fmt.Sprintf("%.1f %%", gained), "not known", "", ""}
+	s, row := &t.scores[g.grain], []string{g.text(), of, fmt.Sprintf("%.1f %%", gained), "not known", "", ""}
 	if at >= 0 && r.WhatIf[at].Unknown == "" {
 		c := &r.WhatIf[at]
 		inside := "no"
 		if gained >= c.LoPct && gained <= c.HiPct {
 			inside = "yes"
-			t.inside++
+			s.inside++
 		}
 		off := math.Abs(gained - c.GainPct)
 		if off > 10 && c.HiPct-c.LoPct < 5 {
-			t.tight++
+			s.tight++
 		}
-		t.errors.gains = append(t.errors.gains, off)
+		s.gains = append(s.gains, off)
 		row[3], row[4], row[5] = fmt.Sprintf("%.1f %%", c.GainPct), fmt.Sprintf("%.1f to %.1f", c.LoPct, c.HiPct), inside
 	}
 	t.gains.Add(row)
 }
 
+// off is how far the end of an interval is from its middle, as a share of the lower one of them.
+func off(t, end int64) float64 {
+	return math.Abs(float64(t-end)) / float64(max(1, min(t, end)))
+}
+
 // speedup compares two processors with one, recorded on each. The program has no probes, so that
-// speed-ups are compared, with the interval of the run that was not recorded.
-func (t *trial) speedup(name string, measured float64, from2, from1 answer) {
-	row := []string{name, fmt.Sprintf("%.2f", measured)}
-	for i, r := range []answer{from2, from1} {
+// speed-ups are compared, with the intervals of both times.
+func (t *trial) speedup(g *program, measured float64, from2, from1 answer) {
+	s, row := &t.scores[g.grain], []string{g.text(), fmt.Sprintf("%.2f", measured)}
+	for _, r := range []answer{from2, from1} {
 		if len(r.Runs) < 2 || r.Runs[0].Unknown || r.Runs[1].Unknown {
 			row = append(row, "not known", "")
 			continue
 		}
 		one, two := &r.Runs[0], &r.Runs[1]
 		predicted := float64(one.T) / float64(max(two.T, 1))
-		lo, hi := float64(one.Lo)/float64(max(two.T, 1)), float64(one.Hi)/float64(max(two.T, 1))
-		if i == 1 {
-			lo, hi = float64(one.T)/float64(max(two.Hi, 1)), float64(one.T)/float64(max(two.Lo, 1))
-		}
-		t.errors.procs = append(t.errors.procs, 100*math.Abs(predicted/measured-1))
+		// both were measured
+		less, more := math.Hypot(off(one.T, one.Lo), off(two.T, two.Hi)), math.Hypot(off(one.T, one.Hi), off(two.T, two.Lo))
+		lo, hi := predicted/(1+less), predicted*(1+more)
+		s.procs = append(s.procs, 100*math.Abs(predicted/measured-1))
 		if lo <= measured && measured <= hi {
-			t.held++
+			s.held++
 		}
 		row = append(row, fmt.Sprintf("%.2f", predicted), fmt.Sprintf("%.2f to %.2f", lo, hi))
 	}
@@ -263,15 +282,21 @@ func (t *trial) speedup(name string, measured float64, from2, from1 answer) {
 
 // summary adds the figures that have targets.
 func (t *trial) summary() {
-	n := len(t.errors.gains)
-	worst := slices.MaxFunc(append(t.errors.gains, 0), cmp.Compare)
-	t.gains.Add([]string{"all", fmt.Sprintf("%d known", n), fmt.Sprintf("median error %.1f", stats.Median(t.errors.gains)),
-		fmt.Sprintf("worst %.1f", worst), fmt.Sprintf("%d off by more than 10 in less than 5", t.tight),
-		fmt.Sprintf("%d of %d", t.inside, n)})
-	mean, most := 0., 0.
-	for _, off := range t.errors.procs {
-		mean, most = mean+off/float64(len(t.errors.procs)), max(most, off)
+	for i := range t.scores {
+		s := &t.scores[i]
+		if len(s.gains) == 0 || len(s.procs) == 0 {
+			continue
+		}
+		t.gains.Add([]string{"pieces of " + grains[i].name, fmt.Sprintf("%d known", len(s.gains)),
+			fmt.Sprintf("median error %.1f", stats.Median(s.gains)), fmt.Sprintf("worst %.1f", slices.Max(s.gains)),
+			fmt.Sprintf("%d off by more than 10 in less than 5", s.tight), fmt.Sprintf("%d of %d", s.inside, len(s.gains))})
+		mean := 0.
+		for _, off := range s.procs {
+			mean += off / float64(len(s.procs))
+		}
+		t.procs.Add([]string{"pieces of " + grains[i].name, fmt.Sprintf("%d known", len(s.procs)),
+			fmt.Sprintf("median error %.1f %%", stats.Median(s.procs)),
+			fmt.Sprintf("mean error %.1f %%", mean), fmt.Sprintf("worst %.1f %%", slices.Max(s.procs)),
+			fmt.Sprintf("%d of %d", s.held, len(s.procs))})
 	}
-	t.procs.Add([]string{"all", fmt.Sprintf("%d known", len(t.errors.procs)), "", fmt.Sprintf("mean error %.1f %%", mean),
-		fmt.Sprintf("worst %.1f %%", most), fmt.Sprintf("%d inside", t.held)})
 }
