@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"qinst.dev/instrument/toolexec"
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/report/doc"
@@ -20,7 +21,7 @@ type question struct {
 	name     string
 	kinds    []string
 	settings string
-	answer   func(t *trace.Trace, p *profile.Profile, arg string) (*doc.Doc, error)
+	answer   func(t *trace.Trace, f *advice.Facts, arg string) (*doc.Doc, error)
 }
 
 func questions() []question {
@@ -112,10 +113,11 @@ func (a asked) report(e *env, file string) error {
 		return err
 	}
 	defer tellRings(e, file, t.File.Salvaged)
-	page, err := a.question.answer(t, p, a.arg)
+	facts := advice.Gather(t, p)
+	page, err := a.question.answer(t, facts, a.arg)
 	if err != nil {
 		return err
 	}
-	report.Next(page, p, file)
+	report.Next(page, facts, file)
 	return writeText(e, page)
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
@@ -174,5 +175,5 @@ func (f *replayFlags) held(e *env, file string, from, to time.Duration, p *steps
 	if err != nil {
 		return nil, err
 	}
-	return report.Held(pr), nil
+	return advice.Held(pr), nil
 }

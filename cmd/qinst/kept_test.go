@@ -45,7 +45,7 @@ var keptParts = map[string][]string{
 
 // keptText is the size up to which an output stands in the golden file as text. Of a longer one
 // the file has a digest, because a diff of it would not be read.
-const keptText = 16 << 10
+const keptText = 12 << 10
 
 // TestKeptTraces compares the output of commands for traces of real programs, and for generated
 // ones, with their earlier output, byte by byte. A change of the readers' structure must not change

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
@@ -71,7 +72,7 @@ func TestNamesGoBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := &feeder{t: t, file: filepath.Base(file), trace: tr, profile: p, steps: program, fed: fed}
-		shown := []*doc.Doc{report.Page(tr, p), report.Profile(p, report.View{}),
+		shown := []*doc.Doc{report.Page(tr, advice.Gather(tr, p)), report.Profile(p, report.View{}),
 			report.Profile(p, report.View{Kind: profile.KindPackage}), report.Requests(critpath.NewRequests(program))}
 		if program.Steps.Len() > 1 {
 			shown = append(shown, report.Critical(critpath.New(program,
@@ -227,7 +228,7 @@ func (f *feeder) change(text string) {
 // commands runs the commands with which a report ends.
 func (f *feeder) commands(file string) {
 	d := &doc.Doc{}
-	report.Next(d, f.profile, file)
+	report.Next(d, &advice.Facts{Profile: f.profile}, file)
 	for _, row := range d.Sections[0].Blocks[1].Table.Rows {
 		var out, talk bytes.Buffer
 		err := dispatch(newEnv(&out, &talk), splitQuoted(row[0].Text)[1:])

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"qinst.dev/instrument/toolexec"
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/lab"
 	"qinst.dev/internal/names"
@@ -215,7 +216,11 @@ func (f *profileFlags) show(e *env, t *trace.Trace, p *profile.Profile) (err err
 
 // writeHTML writes the page for the browser. t is nil if p is the sum of several traces.
 func (f *profileFlags) writeHTML(e *env, t *trace.Trace, p *profile.Profile) error {
-	page, err := report.HTML(t, p, f.view)
+	facts := &advice.Facts{Profile: p}
+	if t != nil {
+		facts = advice.Gather(t, p)
+	}
+	page, err := report.HTML(t, facts, f.view)
 	if err != nil {
 		return err
 	}
@@ -365,13 +370,14 @@ func (f *reportFlags) report(e *env, file string) error {
 	if f.apply {
 		return applyRemedy(e, t.Trace, p)
 	}
-	page := report.Page(t.Trace, p)
-	report.Next(page, p, file)
+	facts := advice.Gather(t.Trace, p)
+	page := report.Page(t.Trace, facts)
+	report.Next(page, facts, file)
 	switch {
 	case f.asJSON && f.markdown:
 		return usageError{errors.New("report: found -json and -markdown, expected one")}
 	case f.asJSON:
-		return report.PageJSON(e.stdout, p, page)
+		return report.PageJSON(e.stdout, facts, page)
 	case f.markdown:
 		return page.WriteMarkdown(e.stdout)
 	}

@@ -51,7 +51,7 @@ const importOrder = `
 	stats < analysis/critpath;
 	gonum.org/v1/gonum/stat/distuv < analysis/doe;
 	analysis/doe, stats < analysis/delays;
-	analysis/profile, measure < analysis/advice;
+	analysis/profile, analysis/critpath, measure < analysis/advice;
 	measure < report/doc, analysis/steps;
 	analysis/advice, analysis/critpath, analysis/doe, analysis/delays, analysis/correct, report/doc, github.com/google/pprof/profile < report;
 
@@ -96,9 +96,10 @@ const importOrder = `
 	trials/bench, analysis/critpath < trials/paths;
 	trials/bench, analysis/correct < trials/corrections;
 	trials/bench, analysis/predict < trials/gains;
+	trials/bench, analysis/advice, stats < trials/cases;
 	trials/bench, stats < trials/delays;
 	trials/soak, trials/process, trials/othertests, trials/counts, trials/servers, trials/instructions, trials/bottlenecks, trials/interference, trials/paths,
-		trials/corrections, trials/delays, trials/gains, trials/progen, runtime/settings, runtime/api < trials;
+		trials/cases, trials/corrections, trials/delays, trials/gains, trials/progen, runtime/settings, runtime/api < trials;
 `
 
 // testImports are further imports of tests, besides those of their package and the package itself:

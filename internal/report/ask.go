@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
@@ -19,28 +20,28 @@ import (
 // the question is about.
 
 // AskProfile answers where processor time is spent.
-func AskProfile(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
-	pg := newPage(t, p)
+func AskProfile(t *trace.Trace, f *advice.Facts, _ string) (*doc.Doc, error) {
+	pg := newPage(t, f)
 	return pg.of(pg.first, pg.parallelism, pg.procedures, pg.loops, pg.goroutines, pg.data, pg.cost), nil
 }
 
 // AskLocks answers which objects goroutines wait for.
-func AskLocks(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
-	pg := newPage(t, p)
+func AskLocks(t *trace.Trace, f *advice.Facts, _ string) (*doc.Doc, error) {
+	pg := newPage(t, f)
 	return pg.of(pg.first, pg.objects, pg.goroutines, pg.lost, pg.data, pg.cost), nil
 }
 
 // AskPath answers what determines the length of the run, and the gain of more processors and of
 // changes.
-func AskPath(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
+func AskPath(t *trace.Trace, f *advice.Facts, _ string) (*doc.Doc, error) {
 	program, _, err := steps.Build(t, steps.Options{})
 	if err != nil {
 		return nil, err
 	}
-	pg := newPage(t, p)
-	o := critpath.Options{Policy: sim.Sharing, AsRun: true, Held: Held(p), Brief: true}
+	pg := newPage(t, f)
+	o := critpath.Options{Policy: sim.Sharing, AsRun: true, Held: advice.Held(f.Profile), Brief: true}
 	path := Critical(critpath.New(program, o)).Sections
-	gains := Predict(predict.New(program, predict.Ask{Policy: sim.Go, Held: Held(p),
+	gains := Predict(predict.New(program, predict.Ask{Policy: sim.Go, Held: advice.Held(f.Profile),
 		Differ: predict.UsualRuns})).Sections
 	path[0].Title, gains[0].Title = "Critical path", "More processors, and changes"
 	pg.Sections = append(append(pg.Sections, path...), gains...)
@@ -48,8 +49,8 @@ func AskPath(t *trace.Trace, p *profile.Profile, _ string) (*doc.Doc, error) {
 }
 
 // AskLatency answers how long a region takes.
-func AskLatency(t *trace.Trace, p *profile.Profile, region string) (*doc.Doc, error) {
-	pg := newPage(t, p)
+func AskLatency(t *trace.Trace, f *advice.Facts, region string) (*doc.Doc, error) {
+	pg := newPage(t, f)
 	pg.doubts(pg.program())
 	if err := pg.latency(region); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/names"
 	"qinst.dev/internal/report"
@@ -26,8 +27,8 @@ func TestBurstsAreMarked(t *testing.T) {
 		write func(w io.Writer) error
 		want  []string
 	}{
-		"report":   {report.Page(tr, p).WriteText, []string{"2 hot procedures", "~105,354", " 101,009"}},
-		"markdown": {report.Page(tr, p).WriteMarkdown, []string{"2 hot procedures", "~105,354"}},
+		"report":   {report.Page(tr, advice.Gather(tr, p)).WriteText, []string{"2 hot procedures", "~105,354", " 101,009"}},
+		"markdown": {report.Page(tr, advice.Gather(tr, p)).WriteMarkdown, []string{"2 hot procedures", "~105,354"}},
 		"profile":  {report.Profile(p, report.View{}).WriteText, []string{"2 hot procedures", "~105,354"}},
 		"diff":     {report.ProfileDiff(p, p, report.View{}).WriteText, []string{"~105,354  ~105,354"}},
 		"html": {func(w io.Writer) error { return writeHTML(w, tr, p) },

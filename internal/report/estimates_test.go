@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/names"
 	"qinst.dev/internal/report"
@@ -200,7 +201,7 @@ func TestLevelsAddUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := report.Page(tr, p).WriteText(&out); err != nil {
+	if err := report.Page(tr, advice.Gather(tr, p)).WriteText(&out); err != nil {
 		t.Fatal(err)
 	}
 	rows, marks := 0, 0

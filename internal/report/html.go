@@ -5,7 +5,7 @@ import (
 	"html/template"
 	"strings"
 
-	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
 	"qinst.dev/internal/trace"
@@ -32,12 +32,12 @@ var figures = template.Must(template.New("figures").Funcs(template.FuncMap{"dur"
 // synchronization, the work on behalf of each procedure, and the other sections of the page for a
 // terminal. A view narrows the figures, not the advice, which is about the whole run. t is nil
 // for a profile of several traces.
-func HTML(t *trace.Trace, p *profile.Profile, v View) (*doc.Doc, error) {
+func HTML(t *trace.Trace, f *advice.Facts, v View) (*doc.Doc, error) {
 	whole := t != nil
 	if !whole {
 		t = &trace.Trace{}
 	}
-	pg := newPage(t, p)
+	pg := newPage(t, f)
 	pg.first()
 	if v.narrow() {
 		pg.Section("summary").Note("%s is shown below; sums, and what to change, are of the whole run", v.String())

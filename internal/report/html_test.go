@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace"
@@ -24,7 +25,7 @@ func threads(n int, ops ...tracetest.Op) (list []tracetest.Thread) {
 }
 
 func writeHTML(w io.Writer, t *trace.Trace, p *profile.Profile) error {
-	d, err := report.HTML(t, p, report.View{})
+	d, err := report.HTML(t, &advice.Facts{Profile: p}, report.View{})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace/tracetest"
@@ -31,7 +32,7 @@ func TestWithheld(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		if err := report.Page(tr, p).WriteText(&out); err != nil {
+		if err := report.Page(tr, advice.Gather(tr, p)).WriteText(&out); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(strings.Fields(out.String()), " "); strings.Contains(got, sentence) != want {
@@ -66,7 +67,7 @@ func TestMachineDoubts(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		if err := report.Page(tr, p).WriteText(&out); err != nil {
+		if err := report.Page(tr, advice.Gather(tr, p)).WriteText(&out); err != nil {
 			t.Fatal(err)
 		}
 		return strings.Join(strings.Fields(out.String()), " ")

@@ -5,16 +5,15 @@ import (
 	"strings"
 
 	"qinst.dev/internal/analysis/advice"
-	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/report/doc"
 )
 
 // Next ends a page with the name of its trace and the commands for more.
-func Next(d *doc.Doc, p *profile.Profile, file string) {
+func Next(d *doc.Doc, f *advice.Facts, file string) {
 	s := d.Add("next", "What to ask next")
 	s.Say("trace: %s", file)
 	t := doc.NewTable().Left(1)
-	for _, n := range advice.NextOf(p) {
+	for _, n := range advice.NextOf(f) {
 		words := []string{"qinst"}
 		for _, a := range append(n.Args, file) {
 			words = append(words, quoted(a))

@@ -8,10 +8,7 @@ import (
 	"strings"
 
 	"qinst.dev/internal/analysis/advice"
-	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/profile"
-	"qinst.dev/internal/analysis/sim"
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
 	"qinst.dev/internal/trace"
@@ -20,8 +17,8 @@ import (
 // Page builds the report for a new user. First come warnings about its numbers, if any, then the
 // changes to make first, the run in numbers and the limits of the report. Those fit a screen.
 // Sections with the numbers that support them follow.
-func Page(t *trace.Trace, p *profile.Profile) *doc.Doc {
-	pg := newPage(t, p)
+func Page(t *trace.Trace, f *advice.Facts) *doc.Doc {
+	pg, p := newPage(t, f), f.Profile
 	if p.Goroutines == 0 {
 		pg.counted()
 		pg.data()
@@ -63,6 +60,7 @@ func (pg *page) first() {
 	pg.advice()
 	pg.summary()
 	pg.notes()
+	pg.more()
 }
 
 func (pg *page) summary() {
@@ -125,17 +123,27 @@ const (
 
 // advice lists the conclusions, and says so if the numbers support none.
 func (pg *page) advice() {
-	items := advice.Of(pg.p)
+	items := advice.Of(pg.f)
 	s := pg.Add("advice", "What to change first")
 	texts := advice.Texts(items)
 	if len(texts) == 0 && !advice.Inconclusive(items) {
 		s.Say("%s", advice.Absent(pg.p))
 	}
-	s.List(texts)
+	s.List(texts[:min(first, len(texts))])
 	for i := range items {
 		if items[i].Remark {
 			s.Say("%s", items[i].Text)
 		}
+	}
+}
+
+// first is how many conclusions the first screen has.
+const first = 3
+
+// more lists the others.
+func (pg *page) more() {
+	if texts := advice.Texts(advice.Of(pg.f)); len(texts) > first {
+		pg.Add("more-advice", "Further conclusions").List(texts[first:])
 	}
 }
 
@@ -159,15 +167,13 @@ func (pg *page) procedures() {
 // disagree.
 func (pg *page) rankings() {
 	const title = "Other rankings of the procedures"
-	if pg.p.Events > mostRanked {
-		pg.Add("rankings", title).Say("The trace is so long that the critical path is not looked for here: qinst critical")
+	r := pg.f.Path
+	if r == nil {
+		if pg.f.TooLong() {
+			pg.Add("rankings", title).Say("The trace is so long that the critical path is not looked for here: qinst critical")
+		}
 		return
 	}
-	program, _, err := steps.Build(pg.t, steps.Options{VirtualProcs: pg.p.Virtual})
-	if err != nil {
-		return // what is wrong with the file has been said
-	}
-	r := critpath.New(program, critpath.Options{Policy: sim.Sharing, AsRun: true, Held: Held(pg.p), Brief: true})
 	switch a := r.Agreement; {
 	case a == nil: // waits are all that matters
 	case len(a.Rows) == 0:

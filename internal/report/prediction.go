@@ -6,26 +6,9 @@ import (
 	"slices"
 
 	"qinst.dev/internal/analysis/predict"
-	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
 )
-
-// Held are the estimates of a profile for locks whose operations were not all events.
-func Held(p *profile.Profile) (list []predict.Held) {
-	for i := range p.Objects {
-		o := &p.Objects[i]
-		if !o.Lock() || o.HoldInterval == nil && o.Degraded == 0 {
-			continue
-		}
-		h := predict.Held{Name: o.Name, Ops: o.Ops, Counted: o.Degraded, Objects: o.Objects}
-		if o.HoldInterval != nil {
-			h.Hold, h.Most = o.Hold, o.HoldInterval[1]
-		}
-		list = append(list, h)
-	}
-	return list
-}
 
 // Predict writes how long a program would take on other numbers of processors.
 func Predict(r *predict.Result) *doc.Doc {

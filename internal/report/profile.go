@@ -19,7 +19,7 @@ func Profile(p *profile.Profile, v View) *doc.Doc {
 		s.Note("%s", n)
 	}
 	if !p.BusyKnown() {
-		s.Warn("%s", advice.Of(p)[0].Text)
+		s.Warn("%s", advice.Of(&advice.Facts{Profile: p})[0].Text)
 	}
 	s.Say("wall %s, busy %s, idle %s, %d processors, %s events", measure.Time(p.Wall), measure.Time(p.Busy),
 		measure.Time(p.Idle), p.Procs, measure.Count(p.Events))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/trace"
 )
@@ -16,7 +17,7 @@ func TestPageWarns(t *testing.T) {
 	tr := &trace.Trace{}
 	tr.Throttled, tr.Limits = 5e6, []trace.Limit{{Time: 10, Bytes: 1 << 20, Reason: "bytes"}}
 	var out bytes.Buffer
-	Page(tr, p).WriteText(&out)
+	Page(tr, &advice.Facts{Profile: p}).WriteText(&out)
 	for _, want := range []string{"WARNING: the operating system kept running threads waiting for 30.0ms (2.9% of the time that\n         goroutines ran by the scheduler)", "quota stopped the process for 5.00ms", "3 blocks of events are missing",
 		"note: 7 calls were not traced", "points only counted: bytes limit, 1 MiB written"} {
 		if !strings.Contains(out.String(), want) {
@@ -29,7 +30,7 @@ func TestPageWarns(t *testing.T) {
 	}
 	p.OffCPU = 10e6
 	out.Reset()
-	Page(tr, p).WriteText(&out)
+	Page(tr, &advice.Facts{Profile: p}).WriteText(&out)
 	if strings.Contains(out.String(), "WARNING: the operating system") {
 		t.Error("warning at 1 %")
 	}
@@ -40,7 +41,7 @@ func TestPageCounted(t *testing.T) {
 	p := &profile.Profile{Wall: 1000, Parallelism: []int64{1000}, Entries: []profile.Entry{
 		{Name: "main.few", Calls: 3, Kind: profile.KindProc}, {Name: "main.many", Calls: 4000, Kind: profile.KindProc}}}
 	var out bytes.Buffer
-	Page(&trace.Trace{}, p).WriteText(&out)
+	Page(&trace.Trace{}, &advice.Facts{Profile: p}).WriteText(&out)
 	s := out.String()
 	many, few := strings.Index(s, "4,000"), strings.Index(s, "main.few")
 	if many < 0 || few < many || strings.Contains(s, "NPT") {

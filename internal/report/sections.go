@@ -19,15 +19,17 @@ type page struct {
 	*doc.Doc
 	t      *trace.Trace
 	p      *profile.Profile
+	f      *advice.Facts
 	remedy *Remedy // nil: none is needed, or known
 }
 
-func newPage(t *trace.Trace, p *profile.Profile) *page {
+func newPage(t *trace.Trace, f *advice.Facts) *page {
+	p := f.Profile
 	title := p.Program
 	if title == "" {
 		title = "program"
 	}
-	return &page{&doc.Doc{Title: title}, t, p, RemedyFor(t, p)}
+	return &page{&doc.Doc{Title: title}, t, p, f, RemedyFor(t, p)}
 }
 
 // program begins the section without a title.
@@ -37,10 +39,6 @@ func (pg *page) program() *doc.Section {
 	s.Say("%s  %s", pg.Title, version)
 	return s
 }
-
-// mostRanked is from how many events on the path is not looked for without being asked, because it
-// needs up to 200 bytes of memory for each.
-const mostRanked = 5_000_000
 
 // tripsCell has the iterations of a loop, as far as they are known: they are recorded when it is
 // left.

@@ -24,6 +24,7 @@ import (
 	"qinst.dev/internal/lab"
 	"qinst.dev/internal/trials/bench"
 	"qinst.dev/internal/trials/bottlenecks"
+	"qinst.dev/internal/trials/cases"
 	"qinst.dev/internal/trials/corrections"
 	"qinst.dev/internal/trials/counts"
 	"qinst.dev/internal/trials/delays"
@@ -57,6 +58,8 @@ var trials = []trial{
 	{name: "delays", doc: "how long delays are, measured from outside, alone and beside busy processes (12 minutes)",
 		results: "results/24-delays.json", apart: true, run: delays.Run},
 	{name: "fuzz", doc: "each fuzz target for a minute, or the given time", run: fuzz},
+	{name: "cases", doc: "first screens of programs with one bottleneck each, and of healthy ones, with the gains of their repaired forms (three minutes)",
+		results: "results/28-cases.json", apart: true, run: cases.Run},
 	{name: "gains", doc: "predicted gains beside those of programs that are really changed, drawn by a seed (a quarter of an hour)",
 		results: "results/27-gains.json", apart: true, run: gains.Run},
 	{name: "hostile", doc: "single bits of traces flipped, and mutated traces, read by every command (half an hour)",

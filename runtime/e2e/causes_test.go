@@ -33,7 +33,7 @@ func TestCauses(t *testing.T) {
 					t.Fatal(err)
 				}
 				found = nil
-				for _, it := range advice.Of(p) {
+				for _, it := range advice.Of(&advice.Facts{Profile: p}) {
 					if it.ID == "saturated-lock" {
 						it.ID = "contended-lock" // by how much
 					}

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace"
@@ -177,7 +178,7 @@ func TestBurner(t *testing.T) {
 			t.Fatal(err)
 		}
 		var page bytes.Buffer
-		if err := report.Page(tr, p).WriteText(&page); err != nil {
+		if err := report.Page(tr, advice.Gather(tr, p)).WriteText(&page); err != nil {
 			t.Fatal(err)
 		}
 		lost := p.OffCPU

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace"
@@ -179,7 +180,7 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	var page bytes.Buffer
-	if err := report.Page(tr, p).WriteText(&page); err != nil {
+	if err := report.Page(tr, advice.Gather(tr, p)).WriteText(&page); err != nil {
 		t.Fatal(err)
 	}
 	if text := strings.Join(strings.Fields(page.String()), " "); !strings.Contains(text,

@@ -31,7 +31,7 @@ func TestUnlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	hints := map[string]string{}
-	for _, it := range advice.Of(p) {
+	for _, it := range advice.Of(&advice.Facts{Profile: p}) {
 		hints[it.Subject.Name] += it.Text
 	}
 	objects := map[string]*profile.Object{}

@@ -10,14 +10,24 @@ import (
 )
 
 // rule finds conclusions of one kind.
-type rule func(*profile.Profile) []Item
+type rule func(*Facts) []Item
 
-// rules are applied in this order: those that name a possible change come first.
-var rules = []rule{locks, semaphores, receivers, barriers, buffers, serialParts, imbalance, starvation, turns, idleness,
-	spinning, operations, collector, unprobed}
+// rules are applied in this order, which is that of conclusions whose gains are not known: those
+// that name a possible change come first.
+var rules = []rule{abandoned, leaks, fewProcessors, locks, semaphores, receivers, barriers, buffers, outside,
+	serialParts, imbalance,
+	starvation, turns, idleness, tiny, herds, spinning, operations, collector, unprobed}
 
-// Of returns the conclusions that a profile supports, those that name a possible change first.
-func Of(p *profile.Profile) (list []Item) {
+// Of returns the conclusions that facts support, those whose change gains most first.
+func Of(f *Facts) []Item {
+	if f.items == nil {
+		f.items = append([]Item{}, f.conclude()...)
+	}
+	return f.items
+}
+
+func (f *Facts) conclude() (list []Item) {
+	p := f.Profile
 	if p.Goroutines == 0 && len(p.Parallelism) < 2 {
 		return nil // the run was only counted
 	}
@@ -34,8 +44,9 @@ func Of(p *profile.Profile) (list []Item) {
 				measure.Time(p.CPU.User+p.CPU.System))}}
 	}
 	for _, r := range rules {
-		list = append(list, r(p)...)
+		list = append(list, r(f)...)
 	}
+	list = f.weigh(list)
 	if len(Texts(list)) == 0 {
 		return append(saturated(p), list...)
 	}
@@ -43,16 +54,20 @@ func Of(p *profile.Profile) (list []Item) {
 }
 
 // waits are the conclusions that are about processors without work.
-var waits = map[string]bool{"serial-run": true, "contended-lock": true, "saturated-lock": true, "semaphore": true,
+var waits = map[string]bool{"serial-run": true, "contended-lock": true, "saturated-lock": true, "pending-writer": true,
+	"semaphore":    true,
 	"one-receiver": true, "barrier": true, "small-buffer": true, "unequal-work": true,
 	"few-parts": true, "data-dependence": true, "input-output": true, "idle": true, "serial-procedure": true,
+	"one-goroutine": true,
 	"one-processor": true}
 
 // atBest bounds what a change can gain that gives idle processors work. It is a remark, about all
 // such conclusions. A run in which nothing ran most of the time waits for something outside, and
 // has no such bound.
 func atBest(p *profile.Profile, list []Item) []Item {
-	if p.Procs < 2 || 2*p.Idle > p.Wall || !slices.ContainsFunc(list, func(it Item) bool { return waits[it.ID] }) {
+	if p.Procs < 2 || 2*p.Idle > p.Wall || !slices.ContainsFunc(list, func(it Item) bool {
+		return waits[it.ID] && it.Gain == nil && !it.Remark // a computed gain says more
+	}) {
 		return nil
 	}
 	most := mostGain(p)

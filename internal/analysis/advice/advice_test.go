@@ -76,7 +76,7 @@ func TestAdvice(t *testing.T) {
 		{"all busy", 4, threads(4, do("main.work", 9*ms)), nil},
 		{"a lock that is seldom waited for", 4, threads(4, meets...), nil},
 		{"a lock convoy (W5)", 8, threads(8, convoy...), []string{
-			"shorten or split what main.mu guards: it was held for 400ms (99.0% of the run), and goroutines queued for it for 399ms, 2.98 on average; during 100.0% of their waits main.update had taken it. Somebody waits nearly all the time"}},
+			"shorten or split what main.mu guards: it was held for 400ms (99.0% of the run), and goroutines queued for it for 399ms, 2.98 on average; during 100.0% of their waits main.update had taken it. Making other code faster gains nothing here"}},
 		{"one goroutine has most of the work (W8)", 4, heavy, []string{
 			"balance the load of the 4 goroutines main.worker: one of them worked for 9.00ms, the others for 3.00ms on average, and not all processors were busy for 6.00ms"}},
 		{"serial input (W6)", 4, alone, []string{"divide the work of main.input among goroutines, or do it beside other work: for 5.00ms (50.0% of the run) it kept one processor busy, and no other goroutine could run"}},
@@ -103,7 +103,7 @@ func hintsOf(t *testing.T, b *tracetest.Builder) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	items := advice.Of(p)
+	items := advice.Of(&advice.Facts{Profile: p})
 	for _, it := range items {
 		if it.ID == "" || it.Claim == "" || it.Subject.Kind == "" || len(it.Evidence) == 0 {
 			t.Errorf("found advice without an id, a claim, a subject or evidence: %+v", it)
@@ -170,7 +170,7 @@ func TestOneProcessor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	items := advice.Of(p)
+	items := advice.Of(&advice.Facts{Profile: p})
 	if texts := advice.Texts(items); p.Procs != 1 || len(texts) > 0 {
 		t.Errorf("with %d processors: %q", p.Procs, texts)
 	}
@@ -356,7 +356,7 @@ func TestServerThatSleeps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		items := advice.Of(p)
+		items := advice.Of(&advice.Facts{Profile: p})
 		i := slices.IndexFunc(items, func(it advice.Item) bool { return it.ID == "idle" || it.ID == "input-output" })
 		if i < 0 || items[i].Remark != remark {
 			t.Errorf("%d ms of 20 for the network: %+v, expected a remark: %v", network/ms, items, remark)

@@ -13,8 +13,12 @@ import (
 
 // idleness finds times in which nothing ran, and their cause: not the wait of most goroutines at
 // that time, but that of the one that ended it.
-func idleness(p *profile.Profile) []Item {
+func idleness(f *Facts) []Item {
+	p := f.Profile
 	idle := p.Idle - p.IdleReady
+	if f.Path != nil && f.Served == "" && len(outside(f)) > 0 {
+		return lateThreads(p) // the path tells why
+	}
 	if measure.Ratio(idle, p.Wall) <= idleShare.value() {
 		return lateThreads(p)
 	}
@@ -133,7 +137,8 @@ func lateThreads(p *profile.Profile) []Item {
 // spinning finds the cause of spinning: a loop that only waits, or a mutex, for which the runtime
 // spins a little before the goroutine waits. A loop whose entries were only counted is found by
 // samples.
-func spinning(p *profile.Profile) (out []Item) {
+func spinning(f *Facts) (out []Item) {
+	p := f.Profile
 	all := p.Busy + p.Spin
 	var most *profile.Entry
 	var loops int64
@@ -172,7 +177,8 @@ func spun(e *profile.Entry) int64 { return e.SelfSpin + e.SelfBusy }
 // unprobed finds work in goroutines that ran no instrumented procedure. That is a remark: it limits
 // the evidence, and needs no change of the program. If some had no room for a profile stack, it may
 // be that they did, so that more probes would not help.
-func unprobed(p *profile.Profile) (out []Item) {
+func unprobed(f *Facts) (out []Item) {
+	p := f.Profile
 	if p.Stackless > 0 {
 		return nil
 	}
@@ -192,20 +198,32 @@ func unprobed(p *profile.Profile) (out []Item) {
 
 // collector finds a garbage collector that takes a large part of the processor time, and the
 // procedures that make the garbage.
-func collector(p *profile.Profile) []Item {
+func collector(f *Facts) []Item {
+	p := f.Profile
 	used, of, what := p.CPU.Collector, p.CPU.User+p.CPU.System, "of the processor time"
 	if used < 0 { // a part of a run, or an older file: other load may be in both
 		used, of, what = p.GC.Workers+p.GC.Assists, p.Busy,
 			"of the busy time, as far as the trace of the scheduler tells"
 	}
-	if measure.Ratio(used, of) < collectorShare.value() || p.GC.Cycles < 2 {
+	taking := int64(0) // what goroutines take to get memory, about
+	if p.Memory != nil {
+		taking = int64(perByte * float64(p.Memory.Bytes))
+	}
+	if measure.Ratio(used, of) < collectorShare.value() && (measure.Ratio(used, of) < someCollector.value() ||
+		measure.Ratio(used+taking, of) < 1.5*collectorShare.value()) || p.GC.Cycles < 2 {
 		return nil
 	}
 	it := Item{ID: "garbage-collector", Claim: "the garbage collector has much of the processor time", Subject: run,
+		Change: LessWork, WhatIf: "gc=off",
 		Evidence: []Fact{share("of processor time", measure.Ratio(used, of)), ns("collecting", used),
 			count("cycles", p.GC.Cycles)}}
 	it.Text = fmt.Sprintf("allocate less: the garbage collector took %s %s, in %s cycles, one every %s",
 		measure.Percent(used, of), what, measure.Count(p.GC.Cycles), measure.Time(p.Wall/p.GC.Cycles))
+	if measure.Ratio(taking, of) >= someCollector.value() {
+		it.WhatIf, it.atMost = "", p.Wall*(used+taking)/max(1, of)
+		it.Evidence = append(it.Evidence, ns("to get memory, about", taking))
+		it.Text += fmt.Sprintf(", and to get memory, and clear it, took about %s", measure.Percent(taking, of))
+	}
 	if p.Timeline != nil && len(p.Timeline.Heap) > 0 {
 		most := int64(0)
 		for _, h := range p.Timeline.Heap {
@@ -217,6 +235,9 @@ func collector(p *profile.Profile) []Item {
 	it.Text += allocating(p, &it) + ". With a larger GOGC or a GOMEMLIMIT it runs less often"
 	return []Item{it}
 }
+
+// perByte is what it takes to get memory in small objects, in ns a byte, with its clearing.
+const perByte = 0.3
 
 // allocating names the procedure that takes most memory, and makes it the subject, if its share is
 // worth a look.

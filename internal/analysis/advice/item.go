@@ -7,10 +7,16 @@ type Item struct {
 	ID       string  `json:"id"`      // of the rule: stable
 	Claim    string  `json:"claim"`   // the conclusion in a few words, the same in every program
 	Subject  Subject `json:"subject"` // the part of the program that it is about
+	Change   Change  `json:"change,omitempty"`
+	WhatIf   string  `json:"what_if,omitempty"` // for "qinst predict", which computes the gain; empty: it cannot
 	Evidence []Fact  `json:"evidence"`
-	Gain     *Gain   `json:"gain"` // nil: not known yet
+	Gain     *Gain   `json:"gain"` // nil: not known
 	Remark   bool    `json:"remark,omitempty"`
+	Defect   bool    `json:"defect,omitempty"` // it is wrong whatever it costs
 	Text     string  `json:"text"`
+
+	partly bool  // its change is one of all of something, of which a program will do away with a part
+	atMost int64 // ns that a change gains at most, where no computed run tells; 0: see waits
 }
 
 // Subject is a line of the profile, or the whole run.
@@ -29,11 +35,37 @@ type Fact struct {
 	Unit  string  `json:"unit"` // ns, share (of one), count, ratio
 }
 
-// Gain is by how much the run would be shorter, in ns, if the subject were improved.
+// Gain is by how much the run would be shorter with the change, in ns, by a computed run, and the
+// interval in which that is 9 times of 10.
 type Gain struct {
 	Low  int64 `json:"low_ns"`
+	Ns   int64 `json:"ns"`
 	High int64 `json:"high_ns"`
 }
+
+// Change is what a conclusion asks for.
+type Change string
+
+// Changes.
+const (
+	ShortenHold     Change = "shorten the hold"
+	MoveOut         Change = "move work out of the lock"
+	Split           Change = "split it"
+	LargerBuffer    Change = "larger buffer"
+	Batch           Change = "batch"
+	MoreWorkers     Change = "more workers or permits"
+	Balance         Change = "balance"
+	StartTogether   Change = "start together"
+	WaitForEvent    Change = "wait for an event instead of polling"
+	LessWork        Change = "less work"
+	FewerGoroutines Change = "fewer goroutines"
+	RaiseGC         Change = "raise the GC goal"
+	Procs           Change = "GOMAXPROCS"
+	Release         Change = "release"
+	Unlock          Change = "unlock"
+	Signal          Change = "Signal instead of Broadcast"
+	FixMachine      Change = "fix the machine"
+)
 
 // run is the whole run as a subject.
 var run = Subject{Kind: "run"}

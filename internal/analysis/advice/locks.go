@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/measure"
 )
 
 // locks finds locks that goroutines queue for: Quartz's contended semaphore or task queue.
-func locks(p *profile.Profile) (out []Item) {
+func locks(f *Facts) (out []Item) {
+	p := f.Profile
 	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() {
 		return nil
 	}
@@ -29,7 +31,7 @@ func locks(p *profile.Profile) (out []Item) {
 			out = append(out, preempted(p, o, queued))
 			continue
 		}
-		out = append(out, contended(p, o, queued))
+		out = append(out, contended(f, o, queued))
 	}
 	slices.SortStableFunc(out, func(x, y Item) int { return cmp.Compare(y.Evidence[0].Value, x.Evidence[0].Value) })
 	return out
@@ -55,9 +57,11 @@ func preempted(p *profile.Profile, o *profile.Object, queued int64) Item {
 }
 
 // contended is the conclusion about a lock that was queued for.
-func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
+func contended(f *Facts, o *profile.Object, queued int64) Item {
+	p := f.Profile
 	mean := measure.Ratio(o.Wait, p.Wall)
 	it := Item{ID: "contended-lock", Claim: "goroutines queue for a lock", Subject: aboutObject(o),
+		Change: Split, WhatIf: fmt.Sprintf("split:%s=%d", o.Name, parts),
 		Evidence: []Fact{ns("time with a queue", queued), number("goroutines waiting on average", mean),
 			ns("waited", o.Wait), ns("waited until they ran again", o.Wait+o.Ready)}}
 	if o.Holds > 0 {
@@ -89,14 +93,81 @@ func contended(p *profile.Profile, o *profile.Object, queued int64) Item {
 	}
 	if o.Objects == 1 && measure.Ratio(queued, p.Wall) > saturatedShare.value() {
 		it.ID, it.Claim = "saturated-lock", "nearly always somebody waits for a lock"
-		it.Text += ". Somebody waits nearly all the time, so the normalized processor time of other code says nothing about what changing it would gain"
+		it.Text += ". Making other code faster gains nothing here"
 	}
+	if readersQueue(o) {
+		f.pendingWriter(&it, o, queued)
+	}
+	if o.Holds > 0 && o.Ops > 2*manyHolds && o.Hold/int64(o.Ops/2) < shortHold {
+		it.Change = Batch
+		it.Text = fmt.Sprintf("give each goroutine its own of what %s guards, or take it once for many items: it was taken %s times, for %s each, which is less than to hand it over takes; goroutines queued for %s for %s (%s of the run)",
+			name(o), measure.Count(o.Ops/2), measure.Time(o.Hold/int64(o.Ops/2)), pronoun(o), measure.Time(queued),
+			measure.Percent(queued, p.Wall))
+	}
+	f.holderWaits(&it)
 	return it
+}
+
+// readersQueue reports whether it is mostly readers that wait for a lock, while readers have it.
+func readersQueue(o *profile.Object) bool {
+	reading := int64(0)
+	for _, w := range o.WaitedFor {
+		if w.Reason == "sync.RWMutex.RLock" {
+			reading = w.Time
+		}
+	}
+	return 2*reading > o.Wait && o.Hold > 0 && float64(o.HeldRead) > readersHave*float64(o.Hold)
+}
+
+// readersHave is the share of a lock's holds that are readers' if writers have it hardly ever.
+const readersHave = 0.8
+
+// pendingWriter is the conclusion about readers that wait although only readers have the lock.
+func (f *Facts) pendingWriter(it *Item, o *profile.Object, queued int64) {
+	who := "a reader"
+	if len(o.Blamed) > 0 {
+		who = o.Blamed[0].Reason
+	}
+	it.ID, it.Claim, it.Change = "pending-writer", "readers wait behind a writer that waits for a reader", ShortenHold
+	it.Evidence = append(it.Evidence, ns("held for reading", o.HeldRead))
+	it.Text = fmt.Sprintf("let %s hold the read lock of %s for a shorter time: a writer that waits for it lets no new readers in, so that these queued for %s (%s of the run), although readers do not exclude each other. Held for %s",
+		who, name(o), measure.Time(queued), measure.Percent(queued, f.Wall), held(o, f.Wall))
+}
+
+// Many short holds are a matter of how often a lock is taken, and not of what it guards: shortHold
+// is in ns.
+const (
+	manyHolds = 100_000
+	shortHold = 500
+)
+
+// parts is how many locks are enough to take the place of one so that nobody waits.
+const parts = 64
+
+// holderWaits says so if those who have a lock wait for the outside rather than work.
+func (f *Facts) holderWaits(it *Item) {
+	if f.Path == nil {
+		return
+	}
+	i := slices.IndexFunc(f.Path.Entries, func(e critpath.Entry) bool {
+		return e.Kind == critpath.KindSync && e.Name == it.Subject.Name
+	})
+	if i < 0 {
+		return
+	}
+	e := &f.Path.Entries[i]
+	if share := measure.Ratio(e.Delays, e.Delays+e.Work); share >= holderShare.value() {
+		it.Change = MoveOut
+		it.Evidence = append(it.Evidence, ns("while it was held, waits for the outside", e.Delays))
+		it.Text += fmt.Sprintf(". For %s of that its holder waited for a timer, the network or the system: do that outside the lock",
+			measure.Percent(e.Delays, e.Delays+e.Work))
+	}
 }
 
 // semaphores finds channels that limit the number of goroutines of a kind that work at a time: one
 // that waits is let in by another that leaves.
-func semaphores(p *profile.Profile) (out []Item) {
+func semaphores(f *Facts) (out []Item) {
+	p := f.Profile
 	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() {
 		return nil
 	}
@@ -116,12 +187,23 @@ func semaphores(p *profile.Profile) (out []Item) {
 			long = fmt.Sprintf("%s (%s of the run)", measure.Time(queued), measure.Percent(queued, p.Wall))
 		}
 		out = append(out, Item{ID: "semaphore", Claim: "goroutines of a kind let each other in by a channel",
-			Subject:  aboutObject(o),
+			Subject: aboutObject(o), Change: MoreWorkers, WhatIf: f.room(o, 1),
 			Evidence: evidence,
 			Text: fmt.Sprintf("let more goroutines in at %s, or hold it for a shorter time: they queued for it in %s for %s, %.2f on average, until another one of them left",
 				name(o), o.WaitedIn[0].Reason, long, mean)})
 	}
 	return out
+}
+
+// largeBuffer is how many places are many.
+const largeBuffer = 64
+
+// room is the change that gives a channel more places, at least so many.
+func (f *Facts) room(o *profile.Object, least int) string {
+	if f.Gains == nil {
+		return ""
+	}
+	return f.Gains.Room(o.Name, least)
 }
 
 // waiting names the function with most of the waits for an object. Without stacks it is the
@@ -226,7 +308,8 @@ func sends(o *profile.Object) bool {
 }
 
 // receivers finds channels whose senders wait for the one goroutine that receives.
-func receivers(p *profile.Profile) (out []Item) {
+func receivers(f *Facts) (out []Item) {
+	p := f.Profile
 	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() {
 		return nil
 	}
@@ -239,7 +322,7 @@ func receivers(p *profile.Profile) (out []Item) {
 		}
 		by, mean := o.EndedBy[0], measure.Ratio(o.Wait, p.Wall)
 		it := Item{ID: "one-receiver", Claim: "senders wait for the one goroutine that receives",
-			Subject: aboutObject(o),
+			Subject: aboutObject(o), Change: MoreWorkers,
 			Evidence: []Fact{ns("time with two or more waiting", several),
 				number("goroutines waiting on average", mean), ns("waited", o.Wait),
 				ns("waits ended by "+by.Reason, by.Time)},
@@ -255,7 +338,8 @@ func receivers(p *profile.Profile) (out []Item) {
 
 // barriers finds objects at which several goroutines wait until one lets them all go: Quartz's
 // over-restrictive construct.
-func barriers(p *profile.Profile) (out []Item) {
+func barriers(f *Facts) (out []Item) {
+	p := f.Profile
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		several := timeWaiting(o, 2)
@@ -265,6 +349,7 @@ func barriers(p *profile.Profile) (out []Item) {
 			continue
 		}
 		it := Item{ID: "barrier", Claim: "goroutines wait for the last one at a barrier", Subject: aboutObject(o),
+			Change: Balance,
 			Evidence: []Fact{count("waits", o.Waits), count("waits that ended together", o.Together),
 				ns("waited", o.Wait), ns("time with two or more waiting", several),
 				ns("time with an unused processor", unused(p))}}
@@ -290,7 +375,8 @@ func gathered(o *profile.Object) bool {
 
 // buffers finds channels for which both sides wait in turn: Quartz's small buffers between
 // producer and consumer.
-func buffers(p *profile.Profile) (out []Item) {
+func buffers(f *Facts) (out []Item) {
+	p := f.Profile
 	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() ||
 		measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 		return nil // they wait for processors rather than for each other
@@ -316,7 +402,7 @@ func buffers(p *profile.Profile) (out []Item) {
 			turns = measure.Time(o.Turns) + " of it in turn"
 		}
 		out = append(out, Item{ID: "small-buffer", Claim: "both sides of a channel wait in turn",
-			Subject: aboutObject(o),
+			Subject: aboutObject(o), Change: LargerBuffer, WhatIf: f.room(o, largeBuffer),
 			Evidence: []Fact{ns("senders waited", sent), ns("receivers waited", received), ns("in turn", o.Turns),
 				ns("until they ran again", o.Ready), ns("senders and receivers waited", sent+received+o.Ready)},
 			Text: fmt.Sprintf("give %s a larger buffer: senders waited %s for receivers and receivers %s for senders, %s%s", name(o), measure.Time(sent), measure.Time(received), turns, again(p, o))})
@@ -347,7 +433,8 @@ func OperationCost(p *profile.Profile) (all int64, most *profile.Object) {
 }
 
 // operations finds operations on synchronization objects that take long by themselves.
-func operations(p *profile.Profile) []Item {
+func operations(f *Facts) []Item {
+	p := f.Profile
 	all, most := OperationCost(p)
 	if most == nil || measure.Ratio(all, p.Busy) < syncShare.value() {
 		return nil

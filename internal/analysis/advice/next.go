@@ -17,12 +17,13 @@ type Next struct {
 
 // NextOf returns the two most useful commands for a run: about the subject of the first conclusion,
 // and about the worth of each part of the run.
-func NextOf(p *profile.Profile) []Next {
+func NextOf(f *Facts) []Next {
+	p := f.Profile
 	if p.Goroutines == 0 {
 		return []Next{{[]string{"profile"}, "all procedures that were called"}}
 	}
 	critical := Next{[]string{"critical"}, "what determines how long the run takes, and what each part is worth"}
-	items := Of(p)
+	items := Of(f)
 	if i := slices.IndexFunc(items, func(it Item) bool { return it.Subject.Kind != run.Kind }); i >= 0 {
 		if n, ok := more(p, &items[i].Subject); ok {
 			return []Next{n, critical}

@@ -16,7 +16,7 @@ func TestRules(t *testing.T) {
 		return &profile.Profile{Wall: 500, Busy: 1000, NPTSum: 500, Procs: 2, Parallelism: []int64{0, 0, 500},
 			Entries: []profile.Entry{entry}}
 	}
-	if h := Texts(Of(fine())); len(h) != 0 {
+	if h := Texts(Of(&Facts{Profile: fine()})); len(h) != 0 {
 		t.Errorf("hints for a run without problems: %q", h)
 	}
 	for _, c := range []struct {
@@ -82,7 +82,7 @@ func TestRules(t *testing.T) {
 				p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Ops: 1000, Partly: true, Holds: 9, Hold: 40,
 					HoldInterval: &[2]int64{40, 500}, Wait: 200, Waiting: []int64{400, 0, 100}}}
 			}},
-		{"says nothing about what changing it would gain", func(p *profile.Profile) {
+		{"Making other code faster gains nothing here", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 500, Wait: 450,
 				Waiting: []int64{50, 450}}}
@@ -93,10 +93,10 @@ func TestRules(t *testing.T) {
 				Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}}}}
 			p.Entries[0].BlockedOn = []profile.Waited{{Object: "sync.Mutex.Lock in log.Print", Time: 150}}
 		}},
-		{"allocate less: the garbage collector took 20.0% of the processor time, in 5 cycles, one every 100ns; about 60% of the 1000 B that the program allocated (50 to 70%) were for main.f (f.go:7)", func(p *profile.Profile) {
+		{"allocate less: the garbage collector took 20.0% of the processor time, in 5 cycles, one every 100ns; about 60% of the 100 B that the program allocated (50 to 70%) were for main.f (f.go:7)", func(p *profile.Profile) {
 			p.CPU = profile.CPU{Known: true, User: 1000, Collector: 200}
 			p.GC.Cycles = 5
-			p.Memory = &profile.Memory{Bytes: 1000,
+			p.Memory = &profile.Memory{Bytes: 100,
 				Places: []profile.Taken{{Name: "main.f", File: "f.go", Line: 7, Share: 0.6,
 					Between: [2]float64{0.5, 0.7}}}}
 		}},
@@ -162,7 +162,7 @@ func TestRules(t *testing.T) {
 	} {
 		p := fine()
 		c.change(p)
-		if h := Texts(Of(p)); len(h) != 1 || !strings.Contains("^"+h[0]+"$", c.want) {
+		if h := Texts(Of(&Facts{Profile: p})); len(h) != 1 || !strings.Contains("^"+h[0]+"$", c.want) {
 			t.Errorf("got %q, want one hint with %q", h, c.want)
 		}
 	}
@@ -176,7 +176,7 @@ func TestRemarks(t *testing.T) {
 	p := &profile.Profile{Wall: 500, Busy: 1000, NPTSum: 500, Procs: 2, Parallelism: []int64{0, 0, 500},
 		Entries: []profile.Entry{entry, {Kind: profile.KindGoroutine, SelfReady: 5000}}}
 	remark := func() string {
-		if list := Of(p); len(list) > 0 && list[len(list)-1].Remark {
+		if list := Of(&Facts{Profile: p}); len(list) > 0 && list[len(list)-1].Remark {
 			return list[len(list)-1].Text
 		}
 		return ""
@@ -204,24 +204,24 @@ func TestRemarks(t *testing.T) {
 	}
 	p.Entries[0].Started = 900
 	unprobed := func(it Item) bool { return it.ID == "no-probes" && it.Remark }
-	if !slices.ContainsFunc(Of(p), unprobed) {
-		t.Errorf("a lock, and goroutines without probes: %+v", Of(p))
+	if !slices.ContainsFunc(Of(&Facts{Profile: p}), unprobed) {
+		t.Errorf("a lock, and goroutines without probes: %+v", Of(&Facts{Profile: p}))
 	}
-	if p.Stackless = 1; slices.ContainsFunc(Of(p), unprobed) {
-		t.Errorf("a lock, and goroutines without room for stacks: %+v", Of(p))
+	if p.Stackless = 1; slices.ContainsFunc(Of(&Facts{Profile: p}), unprobed) {
+		t.Errorf("a lock, and goroutines without room for stacks: %+v", Of(&Facts{Profile: p}))
 	}
 	q := &profile.Profile{Wall: 500e6, Busy: 100e6, NPTSum: 100e6, Procs: 2, Idle: 400e6,
 		Parallelism: []int64{400e6, 100e6}}
-	if list := Of(q); len(Texts(list)) > 0 || strings.Contains(Absent(q), "time in which nothing ran") ||
+	if list := Of(&Facts{Profile: q}); len(Texts(list)) > 0 || strings.Contains(Absent(q), "time in which nothing ran") ||
 		!strings.Contains(list[0].Text, "Nothing ran for 400ms (80.0% of the run), and no event shows") {
 		t.Errorf("idle for no known reason: %+v", list)
 	}
 	p.Objects[0].Objects, p.Objects[0].Waiting = 12, []int64{5920, 80}
-	if texts := Texts(Of(p)); len(texts) != 0 {
+	if texts := Texts(Of(&Facts{Profile: p})); len(texts) != 0 {
 		t.Errorf("locks of which each is seldom waited for: %q", texts)
 	}
 	p.Objects[0].Hold = 4
-	if texts := Texts(Of(p)); slices.ContainsFunc(texts,
+	if texts := Texts(Of(&Facts{Profile: p})); slices.ContainsFunc(texts,
 		func(s string) bool { return strings.Contains(s, "main.mu") }) {
 		t.Errorf("a lock that is hardly held: %q", texts)
 	}

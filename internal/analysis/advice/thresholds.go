@@ -28,6 +28,17 @@ const (
 	collectorShare
 	takenShare
 	syncShare
+	pathShare
+	holderShare
+	procsShare
+	readyShare
+	someCollector
+	stuckShare
+	leftCount
+	leftSpread
+	vainShare
+	tinyCount
+	tinyShare
 	numThresholds
 )
 
@@ -64,6 +75,17 @@ var thresholds = [numThresholds]Threshold{
 	turnShare:      {"turn-share", 0.50, "share of the run that goroutines worked one behind the other"},
 	collectorShare: {"collector-share", 0.15, "share of processor time that the collector had: a program that allocates has 5 to 12 percent by default"},
 	takenShare:     {"taken-share", 0.20, "share of the memory taken that is one procedure's: below it no procedure is the first to look at"},
+	pathShare:      {"path-share", 0.05, "share of the critical path that is waits for the outside in one place"},
+	holderShare:    {"holder-share", 0.50, "share of a lock's holds in which its holder waits for the outside"},
+	procsShare:     {"procs-share", 0.80, "share of the run in which all processors that the program uses were busy"},
+	readyShare:     {"ready-share", 0.20, "goroutines ready on average that one processor more would run"},
+	someCollector:  {"some-collector", 0.05, "share of processor time that the collector had, where goroutines also took much to get memory"},
+	stuckShare:     {"stuck-share", 0.10, "share of the run for which somebody waits for a lock whose holder has ended"},
+	leftCount:      {"left-count", 20, "goroutines of a kind that wait at the end in one place: fewer may be workers"},
+	leftSpread:     {"left-spread", 0.30, "share of the run between the beginnings of the first and the last of these waits: workers begin to wait together"},
+	vainShare:      {"vain-share", 0.10, "share of busy time that wake-ups in vain take"},
+	tinyCount:      {"tiny-count", 5000, "goroutines of a kind"},
+	tinyShare:      {"tiny-share", 0.10, "share of busy time that it takes to start and end them"},
 	syncShare:      {"sync-share", 0.10, "share of processor time that is operations on synchronization objects"},
 }
 

@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"qinst.dev/internal/analysis/profile"
@@ -11,8 +12,9 @@ import (
 
 // serialParts finds the parts of a run in which one goroutine alone could run, unless that is
 // because the others waited for an object, which is a conclusion of its own.
-func serialParts(p *profile.Profile) []Item {
-	if p.Procs < 2 || measure.Ratio(p.Alone, p.Wall) < serialShare.value() || explained(p, p.Alone) {
+func serialParts(f *Facts) []Item {
+	p := f.Profile
+	if p.Procs < 2 || measure.Ratio(p.Alone, p.Wall) < serialShare.value() || explained(f, p.Alone) {
 		return nil
 	}
 	of := measure.Percent(p.Alone, p.Wall)
@@ -23,15 +25,20 @@ func serialParts(p *profile.Profile) []Item {
 	}
 	if best := alone(p); best != nil {
 		return []Item{{ID: "one-processor", Claim: "one goroutine alone could run on behalf of a procedure",
-			Subject:  about(best),
+			Subject: about(best), Change: StartTogether, WhatIf: divided(p, "calls:"+best.Name),
 			Evidence: []Fact{ns("on its behalf", best.Alone), ns("time with one runnable goroutine", p.Alone)},
 			Text: fmt.Sprintf("divide the work of %s among goroutines, or do it beside other work: for %s (%s of the run) it kept one processor busy, and no other goroutine could run",
 				best.Name, measure.Time(best.Alone), measure.Percent(best.Alone, p.Wall))}}
 	}
-	if list := serialProcs(p); len(list) > 0 || len(imbalance(p)) > 0 {
+	if list := serialProcs(p); len(list) > 0 || len(imbalance(f)) > 0 {
 		return list
 	}
 	return lonely(p)
+}
+
+// divided is the change that lets all processors do a part of something.
+func divided(p *profile.Profile, of string) string {
+	return fmt.Sprintf("%s=-%.0f%%", of, 100*(1-1/float64(p.Procs)))
 }
 
 // lonely names the goroutines that could run alone, if no procedure has most of that time to
@@ -46,7 +53,8 @@ func lonely(p *profile.Profile) []Item {
 	if most == nil || measure.Ratio(most.SelfAlone, p.Wall) < serialShare.value() {
 		return nil
 	}
-	it := Item{ID: "one-goroutine", Claim: "one goroutine alone could run", Subject: about(most),
+	it := Item{ID: "one-goroutine", Claim: "one goroutine alone could run", Subject: about(most), Change: StartTogether,
+		WhatIf: divided(p, ofLone(p, most)),
 		Evidence: []Fact{ns("of goroutines of this kind", most.SelfAlone),
 			ns("time with one runnable goroutine", p.Alone)},
 		Text: fmt.Sprintf("give more goroutines work at the same time: for %s (%s of the run) one alone could run, for %s of that %s%s",
@@ -66,6 +74,23 @@ func lonely(p *profile.Profile) []Item {
 	return []Item{it}
 }
 
+// ofLone is the work that would have to be divided: of the procedures in which one goroutine alone
+// could run the innermost that did so most of the time, or what the goroutine did.
+func ofLone(p *profile.Profile, most *profile.Entry) string {
+	for _, name := range slices.Backward(p.AlonePath) {
+		for i := range p.Entries {
+			if e := &p.Entries[i]; isWritten(e) && e.Name == name &&
+				measure.Ratio(e.Alone, e.CallBusy) >= aloneShare.value() && 2*e.CallBusy >= p.Alone {
+				return "calls:" + name
+			}
+		}
+	}
+	if most.Name == "runtime.main" {
+		return "calls:main.main"
+	}
+	return most.Name
+}
+
 // oneOf names a goroutine of a kind.
 func oneOf(e *profile.Entry) string {
 	if e.Name == "runtime.main" {
@@ -75,9 +100,10 @@ func oneOf(e *profile.Entry) string {
 }
 
 // explained reports whether waits for an object that is a conclusion itself fill most of a time.
-func explained(p *profile.Profile, ns int64) bool {
+func explained(f *Facts, ns int64) bool {
+	p := f.Profile
 	for _, rule := range []rule{locks, semaphores, receivers, barriers, buffers} {
-		for _, it := range rule(p) {
+		for _, it := range rule(f) {
 			for i := range p.Objects {
 				if o := &p.Objects[i]; o.Name == it.Subject.Name &&
 					float64(timeWaiting(o, 1)) > aloneShare.value()*float64(ns) {
@@ -90,7 +116,8 @@ func explained(p *profile.Profile, ns int64) bool {
 }
 
 // imbalance finds goroutines of one kind with unequal work, while processors are free.
-func imbalance(p *profile.Profile) (out []Item) {
+func imbalance(f *Facts) (out []Item) {
+	p := f.Profile
 	if p.Procs < 2 || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 		return nil
 	}
@@ -112,7 +139,7 @@ func imbalance(p *profile.Profile) (out []Item) {
 			continue
 		}
 		out = append(out, Item{ID: "unequal-work", Claim: "one goroutine of a kind has more work than the others",
-			Subject: about(e),
+			Subject: about(e), Change: Balance, WhatIf: "balance:" + e.Name + "=even",
 			Evidence: []Fact{count("goroutines", e.Calls), ns("longest", e.Longest),
 				ns("the others on average", int64(others)),
 				number("longest over the others", measure.Ratio(e.Longest, int64(others))),
@@ -125,7 +152,8 @@ func imbalance(p *profile.Profile) (out []Item) {
 }
 
 // starvation finds work that is in fewer goroutines than there are processors.
-func starvation(p *profile.Profile) (out []Item) {
+func starvation(f *Facts) (out []Item) {
+	p := f.Profile
 	for i := range p.Entries {
 		e := &p.Entries[i]
 		if !isProgram(e) || e.Calls < 2 || e.Calls >= uint64(p.Procs) ||
@@ -137,7 +165,7 @@ func starvation(p *profile.Profile) (out []Item) {
 			continue // they do not even run at the same time
 		}
 		out = append(out, Item{ID: "few-parts", Claim: "the work is in fewer goroutines than there are processors",
-			Subject: about(e),
+			Subject: about(e), Change: MoreWorkers,
 			Evidence: []Fact{count("goroutines", e.Calls), count("processors", p.Procs),
 				share("of busy time", measure.Ratio(e.SelfBusy, p.Busy)),
 				ns("time with an unused processor", unused(p))},
@@ -149,11 +177,15 @@ func starvation(p *profile.Profile) (out []Item) {
 
 // turns finds goroutines of one kind that work in turn, and wait for each other: Quartz's data
 // dependence of a loop.
-func turns(p *profile.Profile) (out []Item) {
+func turns(f *Facts) (out []Item) {
+	p := f.Profile
 	for i := range p.Objects {
 		if o := &p.Objects[i]; o.Lock() && 5*o.Wait > p.Wall {
 			return nil // a lock makes them take turns
 		}
+	}
+	if len(semaphores(f)) > 0 {
+		return nil // or a channel does
 	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
@@ -199,6 +231,7 @@ func serialProcs(p *profile.Profile) (out []Item) {
 		own := e.SelfBusy + e.SelfSpin + e.SelfReady
 		if measure.Ratio(e.SelfAlone, own) >= aloneShare.value() {
 			out = append(out, Item{ID: "serial-procedure", Claim: "a procedure ran almost alone", Subject: about(e),
+				Change: StartTogether, WhatIf: divided(p, "self:"+e.Name),
 				Evidence: []Fact{ns("alone", e.SelfAlone), ns("self busy", e.SelfBusy),
 					share("of the run", measure.Ratio(e.SelfAlone, p.Wall))},
 				Text: fmt.Sprintf("%s ran almost alone: for %s (%s of the run) no other goroutine could run beside it",
@@ -262,4 +295,37 @@ func saturated(p *profile.Profile) []Item {
 			share("of the run in its own code", measure.Ratio(most.SelfNPT, p.Wall)),
 			number("goroutines ready on average", mean)},
 		Text: text}}
+}
+
+// fewProcessors finds programs that use fewer processors than they might, and are short of them.
+func fewProcessors(f *Facts) []Item {
+	p := f.Profile
+	if p.Virtual > 0 || f.CPUs <= p.Procs || len(p.Parallelism) <= p.Procs ||
+		measure.Ratio(p.Parallelism[p.Procs], p.Wall) < procsShare.value() {
+		return nil
+	}
+	ready := int64(0)
+	for i := range p.Entries {
+		if e := &p.Entries[i]; e.Kind == profile.KindGoroutine {
+			ready += e.SelfReady
+		}
+	}
+	mean := measure.Ratio(ready, p.Wall)
+	if mean < readyShare.value() {
+		return nil
+	}
+	it := Item{ID: "few-processors", Claim: "GOMAXPROCS is less than the processors that the program might use",
+		Subject: run, Change: Procs, atMost: p.Wall - p.Wall*int64(p.Procs)/int64(f.CPUs),
+		Evidence: []Fact{count("GOMAXPROCS", p.Procs), count("processors", f.CPUs),
+			number("goroutines ready on average", mean),
+			share("of the run with all of them busy", measure.Ratio(p.Parallelism[p.Procs], p.Wall))}}
+	it.Text = fmt.Sprintf("use all %d processors: GOMAXPROCS was %d, these were busy for %s of the run, and %.1f goroutines were ready on average and waited for one",
+		f.CPUs, p.Procs, measure.Percent(p.Parallelism[p.Procs], p.Wall), mean)
+	if f.Gains != nil && f.Served == "" {
+		if of := f.Gains.OnProcs(f.CPUs); !of.Unknown {
+			it.gives(f, 100*(1-measure.Ratio(of.Hi, p.Wall)), 100*(1-measure.Ratio(of.T, p.Wall)),
+				100*(1-measure.Ratio(of.Lo, p.Wall)))
+		}
+	}
+	return []Item{it}
 }

@@ -93,7 +93,23 @@ type sums struct {
 	// ns for which a lock was held at most, if what was done meanwhile is an estimate; 0: it is not
 	most  float64
 	slack *[2]float64
-	in    map[trace.Frame]float64 // of waits: by the place that waits; only timers' have a line
+	in    map[waitPlace]inPlace // of waits; only timers' places have a line
+}
+
+// waitPlace is where goroutines waited, and for what of a library. Of a goroutine that a timer
+// started it is where that was set, and where another one waited meanwhile.
+type waitPlace struct {
+	trace.Frame
+	waiter trace.Frame
+	what   string
+}
+
+// inPlace is how long, and how often, goroutines waited in one place.
+type inPlace struct {
+	ns      float64
+	n       int64
+	g       steps.G // one of them
+	several bool    // and there are others
 }
 
 // visit is where the path was in a goroutine, as far as it has gone back.

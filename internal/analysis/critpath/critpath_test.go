@@ -640,7 +640,7 @@ func TestPlaceOfTimer(t *testing.T) {
 		b.End(g)
 		b.Start(main, 0)
 		tr := b.Trace()
-		want := critpath.WaitedIn{Name: "main.set", Self: 6 * ms}
+		want := critpath.WaitedIn{Name: "main.set", Self: 6 * ms, Count: 1}
 		for i := range tr.Points {
 			p := &tr.Points[i]
 			if p.Name != "time.AfterFunc" {

@@ -44,14 +44,52 @@ func (b *builder) waitsIn(i int, s stretch, g steps.G) {
 	if s.step == 0 {
 		return
 	}
-	at := b.waitsAt(s, g)
+	at := waitPlace{Frame: b.waitsAt(s, g)}
 	if at.Function == "" {
 		return
 	}
-	if b.sums[i].in == nil {
-		b.sums[i].in = map[trace.Frame]float64{}
+	if s.cause == steps.Timer {
+		step := s.step
+		if s.via != 0 {
+			step, at.waiter = s.via, b.p.SleptAt(s.via)
+		}
+		if stack, ok := b.p.SleptIn(step); ok {
+			at.what = b.library(stack)
+		}
 	}
-	b.sums[i].in[at] += float64(s.to - s.from)
+	if b.sums[i].in == nil {
+		b.sums[i].in = map[waitPlace]inPlace{}
+	}
+	x, ok := b.sums[i].in[at]
+	if !ok {
+		x.g = g
+	}
+	b.sums[i].in[at] = inPlace{x.ns + float64(s.to-s.from), x.n + 1, x.g, x.several || x.g != g}
+}
+
+// library is what of a well-known library a stack waits for; empty: nothing that is known.
+func (b *builder) library(id trace.StackID) string {
+	if int(id) >= len(b.r.T.Stacks) {
+		return ""
+	}
+	for _, f := range b.r.T.Stacks[id] {
+		if what, ok := libraries[f.Function]; ok {
+			return what
+		}
+	}
+	return ""
+}
+
+// libraries are functions that wait for something of which there are so many.
+var libraries = map[string]string{
+	"database/sql.(*DB).conn":                          "a connection of database/sql's pool",
+	"net/http.(*Transport).getConn":                    "a connection of net/http's transport",
+	"golang.org/x/sync/semaphore.(*Weighted).Acquire":  "a permit of the semaphore",
+	"golang.org/x/sync/errgroup.(*Group).Go":           "a place in the errgroup, which has a limit",
+	"golang.org/x/sync/singleflight.(*Group).Do":       "the same call of another goroutine (singleflight)",
+	"golang.org/x/time/rate.(*Limiter).wait":           "the rate of the limiter",
+	"go.uber.org/ratelimit.(*atomicInt64Limiter).Take": "the rate of the limiter",
+	"github.com/jackc/puddle/v2.(*Pool[...]).Acquire":  "a resource of the pool",
 }
 
 // waitsAt is where a goroutine waited: in the stack of the wait, or where its work before it ended.
@@ -62,6 +100,13 @@ func (b *builder) waitsAt(s stretch, g steps.G) (at trace.Frame) {
 		if at = b.p.SleptAt(s.step); at.Line == 0 && b.hides[b.p.Step(s.step).Point()] {
 			return trace.Frame{}
 		}
+		return at
+	}
+	if proc := b.p.Step(s.step).Point(); s.cause == steps.Call && proc != trace.NoPoint {
+		if b.hides[proc] {
+			return trace.Frame{}
+		}
+		at.Function = b.named(line{KindProc, int64(proc)}).Name
 		return at
 	}
 	node := b.r.Contexts.Node(b.p.Gs[g].Context)
@@ -78,15 +123,20 @@ func (b *builder) waitsAt(s stretch, g steps.G) (at trace.Frame) {
 }
 
 // waitedIn lists the places of a wait, longest first.
-func waitedIn(in map[trace.Frame]float64) (list []WaitedIn) {
-	for f, ns := range in {
-		list = append(list, WaitedIn{f.Function, f.File, f.Line, round(ns)})
+func waitedIn(in map[waitPlace]inPlace) (list []WaitedIn) {
+	for f, x := range in {
+		w := WaitedIn{Name: f.Function, File: f.File, Line: f.Line, Self: round(x.ns), Count: x.n, Several: x.several,
+			What: f.what}
+		if f.waiter.Function != "" {
+			w.Waiter = &Place{f.waiter.Function, f.waiter.File, f.waiter.Line}
+		}
+		list = append(list, w)
 	}
 	slices.SortFunc(list, func(x, y WaitedIn) int {
 		return cmp.Or(cmp.Compare(y.Self, x.Self), cmp.Compare(x.Name, y.Name), cmp.Compare(x.File, y.File),
 			cmp.Compare(x.Line, y.Line))
 	})
-	return list[:min(mostIn, len(list))]
+	return list[:min(MostIn, len(list))]
 }
 
 // parts are those of a step's work. A goroutine that goes on until it is stopped may do so in a
@@ -218,5 +268,5 @@ func (b *builder) weights() {
 	}
 }
 
-// mostIn bounds Entry.In.
-const mostIn = 8
+// MostIn bounds Entry.In.
+const MostIn = 8

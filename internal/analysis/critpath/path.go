@@ -58,7 +58,7 @@ func (w *walker) walk(f func(stretch)) {
 	id := w.last()
 	if id != 0 { // time after the last goroutine has no owner
 		if at = w.p.Step(id).At; at < w.p.End {
-			f(stretch{at, w.p.End, 0, true, steps.Unknown})
+			f(waiting(at, w.p.End, 0, steps.Unknown))
 		}
 	}
 	w.back(id, at, 0, f)
@@ -78,6 +78,7 @@ func (w *walker) back(id steps.StepID, end, begin trace.Time, f func(stretch)) {
 		end = min(end, s.from)
 	}
 	stopped := false // the step's wait is not on the path
+	via := steps.StepID(0)
 	// Where the path left each goroutine: it never comes back to a later point. Times of
 	// damaged files, and of events that happened together, would let it go round for ever.
 	gone := map[steps.G]uint64{}
@@ -98,6 +99,9 @@ func (w *walker) back(id steps.StepID, end, begin trace.Time, f func(stretch)) {
 		worked := from + trace.Time(w.p.Step(id).Work)
 		if !stopped {
 			piece, by, left := w.released(id, worked)
+			if w.before[id] == 0 {
+				piece.via = via
+			}
 			add(piece)
 			if since, ok := w.byTimer(by, left); ok {
 				// Without what a timer began there this goroutine would have had the processor from
@@ -106,23 +110,23 @@ func (w *walker) back(id steps.StepID, end, begin trace.Time, f func(stretch)) {
 				since = max(since, worked)
 				for x := by; x != 0 && end > since; x = w.before[x] {
 					done := w.begin(x) + trace.Time(w.p.Step(x).Work)
-					add(stretch{max(done, since), end, x, true, steps.Unknown}) // where it was no work, as when it spun
-					add(stretch{max(w.begin(x), since), min(end, done), x, false, 0})
+					add(waiting(max(done, since), end, x, steps.Unknown)) // where it was no work, as when it spun
+					add(working(max(w.begin(x), since), min(end, done), x))
 				}
-				add(stretch{worked, end, id, true, steps.WakeUp})
+				add(waiting(worked, end, id, steps.WakeUp))
 			} else if by != 0 {
 				gone[w.owner[id]] = place(id, false)
 				if waits == 0 && w.followsTick(by, left) {
 					waits, floor = id, max(begin, worked)
 				}
 				if goes(by, left) {
-					id, stopped = by, left
+					via, id, stopped = id, by, left
 					continue
 				}
-				add(stretch{worked, end, id, true, piece.cause})
+				add(waiting(worked, end, id, piece.cause))
 			}
 		}
-		add(stretch{from, worked, id, false, 0})
+		add(working(from, worked, id))
 		stopped = false
 		if b := w.before[id]; b != 0 {
 			id = b
@@ -134,7 +138,7 @@ func (w *walker) back(id steps.StepID, end, begin trace.Time, f func(stretch)) {
 			break
 		}
 	}
-	add(stretch{begin, end, 0, true, steps.Unknown})
+	add(waiting(begin, end, 0, steps.Unknown))
 }
 
 // byTimer returns since when a goroutine had the processor that it left at the end of a step's
@@ -173,27 +177,27 @@ func (w *walker) released(id steps.StepID, worked trace.Time) (piece stretch, by
 	// its work until the stop determines nothing
 	case s.Until != 0 && w.p.Gs[w.owner[id]].Told == id && w.gives[s.Until] != 0:
 		by = w.gives[s.Until]
-		return stretch{w.p.Step(by).At, s.At, id, true, steps.WakeUp}, by, false
+		return waiting(w.p.Step(by).At, s.At, id, steps.WakeUp), by, false
 	case s.Kind == steps.Take && s.Token() != 0 && w.gives[s.Token()] != 0:
 		if by = w.gives[s.Token()]; w.p.Reads(s) {
-			return stretch{w.p.Step(by).At, s.At, id, true, steps.Network}, by, false
+			return waiting(w.p.Step(by).At, s.At, id, steps.Network), by, false
 		}
-		return stretch{w.p.Step(by).At, s.At, id, true, steps.WakeUp}, by, false
+		return waiting(w.p.Step(by).At, s.At, id, steps.WakeUp), by, false
 	case s.Kind == steps.Ready && s.Cause() == steps.WakeUp:
 		if l := w.leaver(id, worked); l.step != 0 {
-			return stretch{l.at, s.At, id, true, steps.WakeUp}, l.step, true
+			return waiting(l.at, s.At, id, steps.WakeUp), l.step, true
 		}
-		return stretch{worked, s.At, id, true, steps.WakeUp}, 0, false
+		return waiting(worked, s.At, id, steps.WakeUp), 0, false
 	case s.Kind == steps.Delay && w.p.Gs[w.owner[id]].System && s.Cause() == steps.Unknown:
 		// The collector's workers run when the scheduler has a processor for them. Nobody wakes
 		// them.
 		if l := w.leaver(id, worked); l.step != 0 {
-			return stretch{l.at, s.At, id, true, steps.WakeUp}, l.step, true
+			return waiting(l.at, s.At, id, steps.WakeUp), l.step, true
 		}
 	}
 	cause := steps.Unknown
 	if s.Kind == steps.Delay || s.Kind == steps.Ready {
 		cause = s.Cause()
 	}
-	return stretch{worked, s.At, id, true, cause}, 0, false
+	return waiting(worked, s.At, id, cause), 0, false
 }

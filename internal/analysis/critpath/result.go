@@ -92,7 +92,7 @@ type Entry struct {
 	// or the run is too long.
 	Slack *[2]int64 `json:"slack_ns"`
 
-	// of waits: the procedures that waited so on the path, longest first, mostIn of them
+	// of waits: the procedures that waited so on the path, longest first, MostIn of them
 	In []WaitedIn `json:"in,omitempty"`
 
 	// Held is how long a lock was held at most, if its times are estimates because not all of its
@@ -113,6 +113,20 @@ type WaitedIn struct {
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"` // of the wait
 	Self int64  `json:"self_ns"`
+	// how many waits these are, or pieces of them
+	Count   int64  `json:"count"`
+	Several bool   `json:"several_goroutines,omitempty"` // that waited there
+	What    string `json:"what,omitempty"`               // of a well-known library they waited for
+	// Waiter is where another goroutine waited until the timer started one that ended that: the
+	// timer was a deadline, which was set in the place above.
+	Waiter *Place `json:"waiter,omitempty"`
+}
+
+// Place is a place in the source.
+type Place struct {
+	Name string `json:"name"`
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
 }
 
 // Options are what is asked for.

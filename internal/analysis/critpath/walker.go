@@ -14,6 +14,17 @@ type stretch struct {
 	step     steps.StepID // 0: none
 	delay    bool
 	cause    steps.Cause
+	// of a wait with which a goroutine began: the wait of another one, which it then ended, by
+	// which the path came to it
+	via steps.StepID
+}
+
+func working(from, to trace.Time, step steps.StepID) stretch {
+	return stretch{from: from, to: to, step: step}
+}
+
+func waiting(from, to trace.Time, step steps.StepID, cause steps.Cause) stretch {
+	return stretch{from: from, to: to, step: step, delay: true, cause: cause}
 }
 
 // walker goes back over a run as it was.

@@ -28,6 +28,9 @@ func (w *WhatIf) unknown(runs *runner, o sim.Options) string {
 	case w.kind.prefix == holdPrefix && o.Delayed == nil:
 		return "what goroutines do while they have it is not known"
 	}
+	if w.kind.prefix == waitPrefix && w.ticks(p) {
+		return "it waits for ticks, which come when they came"
+	}
 	if h := runs.heldBy(w.name); w.kind.prefix == holdPrefix && h != nil && h.partly() {
 		return fmt.Sprintf("%d of %d operations on it were only counted, so that the trace does not tell what goroutines do while they have it (QINST=kind:sync=trace records all)", h.Counted, h.Ops)
 	}

@@ -14,64 +14,43 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// WhatIf is a change of the program: some work becomes shorter or longer, or an object is another
-// one.
-type WhatIf struct {
-	Text string
-
-	kind  *changeKind
-	name  string
-	scale float64 // what work is multiplied by
-	n     int     // of objects, or a capacity
-}
-
-// changeKind is a kind of changes.
-type changeKind struct {
-	prefix string // before the name
-	form   string // for people
-	whole  bool   // the form is all there is of it
-	share  bool   // its value is a share; else a number, least or more
-	least  int
-	what   string                          // that is changed
-	names  func(p *steps.Program) []string // of all that there is of it
-	// in selects the work that changes; nil: of tells what does
-	in func(p *steps.Program, w *WhatIf) func(replay.SetID, *steps.Share) bool
-	of func(p *steps.Program, w *WhatIf) (o sim.Options, found bool)
-}
-
 const (
 	workersPrefix = "workers:"
 	holdPrefix    = "hold:"
+	waitPrefix    = "wait:"
 )
 
 // changeKinds are all of them, the one without a prefix last.
 var changeKinds = []changeKind{
-	{"self:", "self:main.f=-30%", false, true, 0, "procedure", procNames,
+	{"self:", "self:main.f=-30%", false, "", true, 0, "procedure", procNames,
 		func(p *steps.Program, w *WhatIf) func(replay.SetID, *steps.Share) bool {
 			return func(_ replay.SetID, s *steps.Share) bool { return w.isProc(p, s.Proc) }
 		}, nil},
-	{"calls:", "calls:main.f=-30%", false, true, 0, "procedure or loop", partNames, calls, nil},
-	{holdPrefix, "hold:main.mu=-50%", false, true, 0, "lock", objectNames, nil, held},
-	{"split:", "split:main.mu=4", false, false, 1, "lock", objectNames, nil,
+	{"calls:", "calls:main.f=-30%", false, "", true, 0, "procedure or loop", partNames, calls, nil},
+	{holdPrefix, "hold:main.mu=-50%", false, "", true, 0, "lock", objectNames, nil, held},
+	{waitPrefix, "wait:main.f=-50%", false, "", true, 0, "procedure that waits for a timer, the network or the system",
+		waitNames, nil, waits},
+	{"balance:", "balance:main.worker=even", false, "even", false, 0, "group of goroutines", groupNames, nil, balanced},
+	{"split:", "split:main.mu=4", false, "", false, 1, "lock", objectNames, nil,
 		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 			objects := w.objects(p)
 			return sim.Options{Change: sim.Change{Split: objects, Parts: w.n}}, len(objects) > 0
 		}},
-	{"cap:", "cap:main.ch=64", false, false, 0, "channel or semaphore", objectNames, nil,
+	{"cap:", "cap:main.ch=64", false, "", false, 0, "channel or semaphore", objectNames, nil,
 		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 			objects := w.objects(p)
 			return sim.Options{Change: sim.Change{Capped: objects, Cap: w.n}}, len(objects) > 0
 		}},
-	{workersPrefix, "workers:main.worker=8", false, false, 1, "group of goroutines", groupNames, nil,
+	{workersPrefix, "workers:main.worker=8", false, "", false, 1, "group of goroutines", groupNames, nil,
 		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 			pool := sim.NewPool(p, w.name, w.n)
 			return sim.Options{Change: sim.Change{Workers: pool}}, pool != nil
 		}},
-	{"gc", "gc=off", true, false, 0, "", nil,
+	{"gc", "gc=off", true, "", false, 0, "", nil,
 		func(p *steps.Program, _ *WhatIf) func(replay.SetID, *steps.Share) bool {
 			return func(_ replay.SetID, s *steps.Share) bool { return collects(p, s) }
 		}, nil},
-	{"", "main.f=-30%", false, true, 0, "procedure, loop or group of goroutines", workNames,
+	{"", "main.f=-30%", false, "", true, 0, "procedure, loop or group of goroutines", workNames,
 		func(p *steps.Program, w *WhatIf) func(replay.SetID, *steps.Share) bool {
 			if w.hasProc(p) {
 				return func(_ replay.SetID, s *steps.Share) bool {
@@ -152,6 +131,12 @@ func ParseWhatIf(text string) (WhatIf, error) {
 		return w, bad
 	}
 	var err error
+	if w.kind.value != "" {
+		if value != w.kind.value {
+			return w, fmt.Errorf("found %q, expected %s behind the =, as in %s", text, w.kind.value, w.kind.form)
+		}
+		return w, nil
+	}
 	if w.kind.share {
 		percent, ok := strings.CutSuffix(value, "%")
 		w.scale, err = strconv.ParseFloat(percent, 64)
@@ -263,53 +248,12 @@ func workNames(p *steps.Program) []string {
 	return slices.Concat(procNames(p), groupNames(p), loopNames(p))
 }
 
-// members are the loops, or the groups of goroutines, of the name.
-func (w *WhatIf) members(p *steps.Program) (list []replay.Member) {
-	for i := range p.R.T.Points {
-		if p.R.T.Points[i].Kind == spec.PointLoop && p.R.T.NameOf(trace.PointID(i)) == w.name {
-			list = append(list, replay.ProcMember(trace.PointID(i)))
-		}
-	}
-	for id := range replay.GroupID(p.R.Groups.Len()) {
-		if p.R.Groups.Origin(id).Name == w.name || p.R.Groups.Group(id).Func == w.name {
-			list = append(list, p.R.Groups.Member(id))
-		}
-	}
-	return list
-}
-
 // options are those of the changed run. found reports whether there is anything to change.
 func (w *WhatIf) options(p *steps.Program) (o sim.Options, found bool) {
 	if w.kind.in != nil {
 		return scaled(p, w.factor(p)), true
 	}
 	return w.kind.of(p, w)
-}
-
-func (w *WhatIf) isProc(p *steps.Program, proc trace.PointID) bool {
-	return proc >= 0 && int(proc) < len(p.R.T.Points) && p.R.T.Points[proc].Kind == spec.PointProc &&
-		p.R.T.Points[proc].Name == w.name
-}
-
-func (w *WhatIf) hasProc(p *steps.Program) bool {
-	for i := range p.R.T.Points {
-		if w.isProc(p, trace.PointID(i)) {
-			return true
-		}
-	}
-	return false
-}
-
-// objects are those of the name.
-func (w *WhatIf) objects(p *steps.Program) map[steps.ObjectID]bool {
-	found := map[steps.ObjectID]bool{}
-	for i := range p.Objects {
-		if slices.ContainsFunc(p.Objects[i].Names(),
-			func(at trace.PointID) bool { return p.R.T.Points[at].Name == w.name }) {
-			found[steps.ObjectID(i)] = true
-		}
-	}
-	return found
 }
 
 // factor is what shares of work are multiplied by.

@@ -39,6 +39,7 @@ type mine struct {
 	waits   bool       // and the wait counts
 	queue   *queue     // in which it waits; nil if the object is known only at the end of the wait
 	waited  *waitSum   // since its wait has ended and it does not run yet
+	again   again
 	woke    idleKey    // its last wait, or system call without a processor
 	wokeAt  trace.Time // the end of that
 	calling callPlace  // its system call, as far as samples show
@@ -62,6 +63,7 @@ type totals struct {
 	longest    map[replay.GroupID]int64
 	got        map[replay.GroupID]int64 // that of all of them
 	reasons    map[trace.ReasonID]int64 // ns waited
+	left       left
 	spin       int64
 	searched   int64
 	goroutines int64
@@ -79,7 +81,8 @@ func newBuilder(source trace.Source, in Within) *builder {
 		parallel: parallel{line: newTimeline(source.Wall())}, idled: idled{},
 		totals: totals{started: map[startedIn]int64{}, calls: make([]uint64, points),
 			trips: make([]uint64, points), tripsOf: make([]uint64, points),
-			longest: map[replay.GroupID]int64{}, got: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{}}}
+			longest: map[replay.GroupID]int64{}, got: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{},
+			left: left{r, map[leftKey]*Left{}}}}
 }
 
 // end ends the reading of the trace.
@@ -246,6 +249,9 @@ func (b *builder) Labels(g *replay.G, _ trace.Time) {
 
 func (b *builder) End(g *replay.G, now trace.Time) {
 	b.lived(g)
+	for _, h := range g.Held {
+		b.objects.lock(b.r.Object(h.Address)).dead = abandonedBy(b.r, g, h, now)
+	}
 	b.parallel.lives(now, -1)
 }
 
@@ -266,6 +272,12 @@ func (b *builder) Wait(g *replay.G) {
 		m.queue = b.objects.begin(g.Wait)
 	}
 	b.spunFor(m, g.Wait.Object)
+	if m.again.addr != 0 && b.r.T.Reason(g.Wait.Reason) == condition && m.queue != nil {
+		if used := g.Ran - m.again.ran; m.again.addr == g.Wait.Address && used < inVain {
+			b.objects.vain(g.Wait, used)
+		}
+		m.again = again{}
+	}
 }
 
 // spunFor charges what a goroutine has spun to the mutex that it then took or waited for; nil: it
@@ -290,6 +302,9 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 	m.waited = b.objects.end(w, m.queue, now, ended{m.woke.by, b.blame.meanwhile(w, m.woke.by, by.G)}, by.G, own)
 	if by.G != nil && b.r.Peers(by.G, g) {
 		m.waited.peers += int64(now - w.Since)
+	}
+	if b.r.T.Reason(w.Reason) == condition {
+		m.again = again{w.Address, g.Ran}
 	}
 	m.waits, m.queue = false, nil
 }
@@ -400,6 +415,10 @@ func (b *builder) finish() {
 		}
 		b.lived(g)
 		if m := &b.gs[g.Slot]; m.waits && g.State == trace.Waiting {
+			b.totals.left.note(g, b.wall)
+			if ob := g.Wait.Object; ob != nil {
+				b.objects.lock(ob).dead.waits(int64(b.wall - g.Wait.Since))
+			}
 			b.objects.end(g.Wait, m.queue, b.wall, ended{stillWaiting, stillWaiting}, nil, 0)
 		}
 	}

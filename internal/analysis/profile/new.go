@@ -85,6 +85,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	if b.samples.samples > 0 {
 		p.Sampling = &Sampling{t.Int("sample_ns"), b.samples.looks, b.samples.samples, b.samples.codes}
 	}
+	p.Left = b.totals.left.list()
 	p.entries(b)
 	p.waits(b)
 	p.Calls = newCalls(b).list()
@@ -204,10 +205,7 @@ func (p *Profile) goroutines(b *builder, incl []Usage) {
 			e.Creator = b.r.T.Points[g.Creator].Name
 		}
 		e.Site, e.Longest, e.Got = goSite(b.r.T, g), b.totals.longest[id], b.totals.got[id]
-		e.ID = "go:" + g.Func + "<" + e.Creator
-		if g.Named {
-			e.ID = "name:" + g.Func
-		}
+		e.ID = goroutineID(b.r, id)
 		o := b.r.Groups.Origin(id)
 		e.Name, e.File, e.Line = o.Name, o.File, o.Line
 		e.fill(&b.ledger.groups[id], &incl[b.r.Groups.Member(id)])

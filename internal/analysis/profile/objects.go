@@ -44,6 +44,8 @@ type Object struct {
 	Ready int64 `json:"ready_after_ns"`
 	Holds int64 `json:"holds,omitempty"` // of a lock: from taking it to giving it back, at probes
 	Hold  int64 `json:"hold_ns,omitempty"`
+	// of the known holds, those that began with a lock for reading
+	HeldRead int64 `json:"held_for_reading_ns,omitempty"`
 	// while the operating system had taken the holder's processor, as far as holds are known
 	HeldOff int64 `json:"held_off_ns,omitempty"`
 	// HoldInterval is a 95 % interval of Hold, if some operations were only counted. Unless Hold is
@@ -53,6 +55,13 @@ type Object struct {
 
 	// Partly shows that some operations on a lock have no probe: its holds are not all known.
 	Partly bool `json:"partly_seen,omitempty"`
+
+	// Vain are waits for a condition after which a goroutine did next to nothing and waited for it
+	// again, and VainBusy is what it used of processors meanwhile, in ns.
+	Vain     int64 `json:"woken_in_vain,omitempty"`
+	VainBusy int64 `json:"woken_in_vain_ns,omitempty"`
+	// Abandoned is a lock whose holder has ended; nil: there is none.
+	Abandoned *Abandoned `json:"abandoned,omitempty"`
 
 	Longest int64 `json:"longest_hold_ns,omitempty"`
 	Queue   int   `json:"max_queue"` // most waiting goroutines, readers, counter, or length that an operation saw
@@ -133,8 +142,10 @@ type objects struct {
 
 type waitSum struct {
 	n, ns, worst int64
-	ready        int64           // ns from the ends of the waits until the goroutines ran
-	peers        int64           // ns of waits that a goroutine of the same group ended
+	ready        int64 // ns from the ends of the waits until the goroutines ran
+	peers        int64 // ns of waits that a goroutine of the same group ended
+	vain         int64 // see Object.Vain
+	vainBusy     int64
 	by           map[ender]int64 // ns by waker
 	g            trace.GoID      // that ended them, 0: none did
 	many         bool            // and others
@@ -285,6 +296,11 @@ func (o *objects) finish(wall int64) []Object {
 	}
 	for name, g := range o.named {
 		g.More = g.More || o.shared[name] || g.oneSided(o.t)
+		for at, h := range g.held.by {
+			if op := o.t.Points[at].Op; op == spec.OpRLock || op == spec.OpTryRLock {
+				g.HeldRead += h.ns
+			}
+		}
 	}
 	o.partly()
 	return sorted(o.named, wall, eventCost(o.t))
@@ -534,6 +550,9 @@ func (g *gathered) lock(ob *lock) {
 		g.held.of(at).add(in)
 	}
 	g.Queue = max(g.Queue, ob.longestQueue)
+	if d := ob.dead; d != nil && d.Waiting > 0 && (g.Abandoned == nil || d.Longest > g.Abandoned.Longest) {
+		g.Abandoned = d
+	}
 }
 
 // alsoNamed adds the other names of an object.
@@ -545,11 +564,21 @@ func (g *gathered) alsoNamed(t *trace.Tables, ob *replay.Object) {
 	}
 }
 
+// vain notes that a goroutine waits again for what it has just been woken by.
+func (o *objects) vain(w *replay.Wait, used int64) {
+	if s := o.waits[key(w)]; s != nil {
+		s.vain++
+		s.vainBusy += used
+	}
+}
+
 func (o *objects) wait(g *gathered, key waitKey, s *waitSum) {
 	g.Waits += s.n
 	g.Wait += s.ns
 	g.Ready += s.ready
 	g.Peers += s.peers
+	g.Vain += s.vain
+	g.VainBusy += s.vainBusy
 	if s.g != 0 {
 		g.many = g.many || s.many || g.g != 0 && g.g != s.g
 		g.g = s.g

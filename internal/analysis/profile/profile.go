@@ -84,6 +84,7 @@ type Profile struct {
 	IdleFor []IdleFor `json:"idle_for,omitempty"`
 	Entries []Entry   `json:"entries"`
 	Objects []Object  `json:"objects"` // of synchronization, longest waits first
+	Left    []Left    `json:"left,omitempty"`
 	Calls   []Call    `json:"calls,omitempty"`
 
 	Sampling *Sampling `json:"sampling,omitempty"` // nil: there were no samples

@@ -180,6 +180,7 @@ type lock struct {
 	spin     int64                     // ns that goroutines spun for it
 	handOver int64                     // ns from there to its being taken
 	handed   int64
+	dead     *Abandoned // its holder has ended; nil: there is none that has
 }
 
 func (l *lock) waited() bool {
@@ -190,6 +191,7 @@ func (l *lock) waited() bool {
 // holders yet.
 func (l *lock) take(ob *replay.Object, at trace.PointID, now trace.Time) {
 	l.advance(now)
+	l.dead = nil
 	if len(ob.Holders) == 0 {
 		l.taken, l.at = now, at
 		l.heldIn(at).began++
@@ -205,6 +207,7 @@ func (l *lock) take(ob *replay.Object, at trace.PointID, now trace.Time) {
 // only if the release was seen.
 func (l *lock) free(ob *replay.Object, now trace.Time, how replay.Release) {
 	l.advance(now)
+	l.dead = nil
 	if len(ob.Holders) == 1 {
 		if ns := int64(now - l.taken); how == replay.Unlocked {
 			l.longest = max(l.longest, ns)

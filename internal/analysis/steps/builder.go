@@ -156,7 +156,9 @@ func (b *builder) turned(g *replay.G, now trace.Time) {
 	case trace.Runnable:
 		b.step(g, now, b.processors.ready(g.Slot, b.my(g), now))
 	case trace.Blocked:
-		b.step(g, now, Delays(Call, int64(now-since)))
+		s := Delays(Call, int64(now-since))
+		s.point = b.r.Contexts.Node(g.Context).Proc
+		b.step(g, now, s)
 	case trace.OffCPU:
 		b.step(g, now, readies(OffCPU, 0))
 	case trace.Waiting:
@@ -214,6 +216,9 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 		return
 	}
 	b.idlers.ended(g, w, by)
+	if first := b.p.Gs[b.my(by.G).n].First; first != 0 && b.p.Step(first).Waits(Timer) {
+		b.p.slept = append(b.p.slept, sleep{m.last, w.Stack})
+	}
 	token := b.token()
 	s.ref = uint32(token)
 	give := Gives(token)

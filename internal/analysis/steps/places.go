@@ -27,13 +27,9 @@ func (p *Program) NamedBy(op trace.PointID) trace.PointID {
 // and has some, or else the procedure that waited, or set the timer, without a line unless one call
 // alone can have set it. It is empty if neither is known.
 func (p *Program) SleptAt(step StepID) trace.Frame {
-	if !p.sorted {
-		slices.SortFunc(p.slept, func(a, b sleep) int { return cmp.Compare(a.step, b.step) })
-		p.sorted = true
-	}
-	i, waited := slices.BinarySearchFunc(p.slept, step, func(s sleep, id StepID) int { return cmp.Compare(s.step, id) })
+	stack, waited := p.SleptIn(step)
 	if waited {
-		if f := p.R.Names.Own(p.slept[i].stack); f.Function != "" {
+		if f := p.R.Names.Own(stack); f.Function != "" {
 			return f
 		}
 	}
@@ -46,6 +42,19 @@ func (p *Program) SleptAt(step StepID) trace.Frame {
 		at.File, at.Line = call.File, call.Line
 	}
 	return at
+}
+
+// SleptIn is the stack of a wait that a timer ended, or a goroutine that one started.
+func (p *Program) SleptIn(step StepID) (stack trace.StackID, ok bool) {
+	if !p.sorted {
+		slices.SortFunc(p.slept, func(a, b sleep) int { return cmp.Compare(a.step, b.step) })
+		p.sorted = true
+	}
+	i, ok := slices.BinarySearchFunc(p.slept, step, func(s sleep, id StepID) int { return cmp.Compare(s.step, id) })
+	if !ok {
+		return 0, false
+	}
+	return p.slept[i].stack, true
 }
 
 // setsTimers are the functions that set a timer that starts a goroutine. Their stacks are not

@@ -109,7 +109,9 @@ type Took struct {
 
 // places are where operations and waits stand in the source.
 type places struct {
-	slept   []sleep // waits that timers ended, in order of their steps once it is asked for them
+	// waits that timers ended, or goroutines that these started, in order of their steps once it is
+	// asked for them
+	slept   []sleep
 	sorted  bool
 	setters map[trace.PointID]*trace.Point // calls that may set a timer, by procedure; nil: several
 	named   map[string]trace.PointID       // the first operation of each name

@@ -269,7 +269,8 @@ func (t *trial) speedup(g *program, measured float64, from2, from1 answer) {
 		one, two := &r.Runs[0], &r.Runs[1]
 		predicted := float64(one.T) / float64(max(two.T, 1))
 		// both were measured
-		less, more := math.Hypot(off(one.T, one.Lo), off(two.T, two.Hi)), math.Hypot(off(one.T, one.Hi), off(two.T, two.Lo))
+		less := math.Hypot(off(one.T, one.Lo), off(two.T, two.Hi))
+		more := math.Hypot(off(one.T, one.Hi), off(two.T, two.Lo))
 		lo, hi := predicted/(1+less), predicted*(1+more)
 		s.procs = append(s.procs, 100*math.Abs(predicted/measured-1))
 		if lo <= measured && measured <= hi {

@@ -118,7 +118,7 @@ func read(t *trace.Trace, p *profile.Profile, c condition) (o outcome) {
 			o.light = float64(e.SelfBusy)
 		}
 	}
-	for _, it := range advice.Of(p) {
+	for _, it := range advice.Of(&advice.Facts{Profile: p}) {
 		if !it.Remark {
 			o.first = it.ID
 			break

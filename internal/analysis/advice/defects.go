@@ -1,0 +1,162 @@
+package advice
+
+import (
+	"fmt"
+	"path"
+
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/measure"
+)
+
+// Some findings are defects whatever they cost: a lock that is never given back, and goroutines
+// that never end and become more and more. They come first.
+
+// abandoned finds locks whose holders ended without unlocking them.
+func abandoned(f *Facts) (out []Item) {
+	for i := range f.Objects {
+		o := &f.Objects[i]
+		d := o.Abandoned
+		if d == nil || measure.Ratio(d.Longest, f.Wall) < stuckShare.value() {
+			continue
+		}
+		it := Item{ID: "never-unlocked", Claim: "a goroutine ended without unlocking a lock", Defect: true,
+			Subject: Subject{Kind: profile.KindSync, ID: "sync:" + o.Name, Name: o.Name, File: d.File, Line: d.Line},
+			Change:  Unlock,
+			Evidence: []Fact{ns("its holder ended after", d.Ended), count("goroutines that wait for it at the end", d.Waiting),
+				ns("longest wait", d.Longest)}}
+		it.Text = fmt.Sprintf("unlock %s on every way out of %s (%s:%d): a goroutine %s ended after %s while it had it, and %s for it up to the end, %s at most",
+			name(o), d.Taken, path.Base(d.File), d.Line, d.Holder, measure.Time(d.Ended), wait(d.Waiting),
+			measure.Time(d.Longest))
+		out = append(out, it)
+	}
+	return out
+}
+
+func wait(n int64) string {
+	if n == 1 {
+		return "another one waits"
+	}
+	return fmt.Sprintf("%s others wait", measure.Count(n))
+}
+
+// leaks finds goroutines that began to wait at different times and never went on.
+func leaks(f *Facts) (out []Item) {
+	for i := range f.Left {
+		l := &f.Left[i]
+		if float64(l.Count) < leftCount.value() || measure.Ratio(l.Last-l.First, f.Wall) < leftSpread.value() ||
+			f.abandonedNamed(l.On) {
+			continue
+		}
+		started, created := l.Count, ""
+		for k := range f.Entries {
+			if e := &f.Entries[k]; e.ID == l.Entry {
+				started = int64(e.Calls)
+				if e.Creator != "" {
+					created = ", started in " + e.Creator
+				}
+				if e.Site != "" {
+					created += " (" + path.Base(e.Site) + ")"
+				}
+			}
+		}
+		in := Subject{Kind: profile.KindGoroutine, ID: l.Entry, Name: l.Name, File: l.File, Line: l.Line}
+		it := Item{ID: "goroutine-leak", Claim: "goroutines never end", Subject: in, Change: Release, Defect: true,
+			Evidence: []Fact{count("goroutines that wait at the end", l.Count), count("started", started),
+				ns("the first one waits since", l.First), ns("the last one waits since", l.Last)}}
+		it.Text = fmt.Sprintf("let the goroutines %s end: %s of %s%s wait at the end (%s%s), more and more as the run goes on%s",
+			l.Name, measure.Count(l.Count), measure.Count(started), created, l.For, placeOf(l), hint(l.For))
+		out = append(out, it)
+	}
+	return out
+}
+
+func placeOf(l *profile.Left) string {
+	if l.In == "" {
+		return ""
+	}
+	s := Subject{Name: l.In, File: l.File, Line: l.Line}
+	return " in " + at(&s)
+}
+
+// hint is how such waits usually end.
+func hint(reason string) string {
+	switch reason {
+	case "chan send", "chan send (nil chan)":
+		return ". Where the receiver may have gone, a buffer of one or a select lets the sender end"
+	case "chan receive", "chan receive (nil chan)":
+		return ". Close the channel when nothing more will be sent, or receive in a select with a context's Done"
+	}
+	return ""
+}
+
+// abandonedNamed reports whether an object is a lock that is never unlocked.
+func (f *Facts) abandonedNamed(name string) bool {
+	for i := range f.Objects {
+		if o := &f.Objects[i]; o.Name == name && o.Abandoned != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// herds finds conditions whose goroutines are mostly woken to wait again.
+func herds(f *Facts) (out []Item) {
+	for i := range f.Objects {
+		o := &f.Objects[i]
+		// To wake one and let it wait again takes more outside of it: two switches, and its lock.
+		cost := min(o.VainBusy+vainCost*o.Vain, f.Busy)
+		if 2*o.Vain < o.Waits || measure.Ratio(cost, f.Busy) < vainShare.value() {
+			continue
+		}
+		it := Item{ID: "wake-ups-in-vain", Claim: "goroutines are woken and have to wait again", Subject: aboutObject(o),
+			Change: Signal, atMost: cost,
+			Evidence: []Fact{count("wake-ups in vain", o.Vain), count("waits", o.Waits), ns("processor time, about", cost),
+				share("of busy time", measure.Ratio(cost, f.Busy))}}
+		by := ""
+		if len(o.EndedBy) > 0 {
+			by = " by " + o.EndedBy[0].Reason
+		}
+		it.Text = fmt.Sprintf("wake one goroutine with Signal instead of all with Broadcast: of %s wake-ups%s at %s %s were in vain, since the goroutine had to wait again. They took about %s of processor time (%s of busy); the run need not become shorter",
+			measure.Count(o.Waits), by, name(o), measure.Count(o.Vain), measure.Time(cost),
+			measure.Percent(cost, f.Busy))
+		out = append(out, it)
+	}
+	return out
+}
+
+// vainCost is the processor time of a wake-up in vain outside of its goroutine, in ns.
+const vainCost = 300
+
+// tiny finds goroutines that do so little that to start and end them takes as long.
+func tiny(f *Facts) (out []Item) {
+	for i := range f.Entries {
+		e := &f.Entries[i]
+		if !isProgram(e) || float64(e.Calls) < tinyCount.value() {
+			continue
+		}
+		each := e.Got / int64(e.Calls)
+		cost := startCost * int64(e.Calls)
+		if each > mostTiny || measure.Ratio(cost, f.Busy) < tinyShare.value() {
+			continue
+		}
+		it := Item{ID: "tiny-goroutines", Claim: "goroutines do less than to start them takes", Subject: about(e),
+			Change: FewerGoroutines, atMost: cost/int64(max(1, f.Procs)) + e.Got/2,
+			Evidence: []Fact{count("goroutines", e.Calls), ns("processor time of one", each),
+				ns("to start and end them, at least", cost)}}
+		in := ""
+		if e.Creator != "" {
+			in = " in " + e.Creator
+		}
+		it.Text = fmt.Sprintf("start fewer goroutines%s: %s of %s ran for %s each, and to start one takes about as long again. One for each processor, with a range of its own, does the same work",
+			in, measure.Count(e.Calls), e.Name, measure.Time(each))
+		out = append(out, it)
+	}
+	return out
+}
+
+// startCost is the least processor time in which a goroutine is started and ends, in ns, and
+// mostTiny the processor time of goroutines that are worth no start.
+const (
+	startCost = 400
+	mostTiny  = 2000
+)

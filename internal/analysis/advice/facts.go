@@ -1,0 +1,78 @@
+package advice
+
+import (
+	"qinst.dev/internal/analysis/critpath"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/sim"
+	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/trace"
+)
+
+// Facts are what conclusions rest on.
+type Facts struct {
+	*profile.Profile
+	Path  *critpath.Result // nil: the trace lacks events, or is too long
+	Gains Gains            // nil: they cannot be computed
+	// the requests that the program serves, if the outside decides how long it runs; its path then
+	// says nothing of what a change gains
+	Served string
+	// CPUs is how many processors the program might have used; 0: not known
+	CPUs int
+
+	items []Item // the conclusions, once they are drawn
+}
+
+// Gains computes what changes gain.
+type Gains interface {
+	// Gain is that of a change, in the form of [predict.ParseWhatIf]. It is an error if the program
+	// has nothing of that name.
+	Gain(change string) (predict.Change, error)
+	// Room is a change that gives a channel or semaphore more places, least at least; empty: there
+	// is none.
+	Room(name string, least int) string
+	// OnProcs is the run on a number of processors.
+	OnProcs(n int) predict.Of
+}
+
+// mostEvents is from how many events on the path is not looked for without being asked, because it
+// needs up to 200 bytes of memory for each.
+const mostEvents = 5_000_000
+
+// Gather computes the path of a run, and prepares predictions.
+func Gather(t *trace.Trace, p *profile.Profile) *Facts {
+	f := &Facts{Profile: p, CPUs: int(t.Int("ncpu"))}
+	if p.Goroutines == 0 || f.TooLong() || !p.BusyKnown() {
+		return f
+	}
+	program, _, err := steps.Build(t, steps.Options{VirtualProcs: p.Virtual})
+	if err != nil {
+		return f // what is wrong with the file has been said
+	}
+	f.Served = critpath.Served(program)
+	held := Held(p)
+	f.Path = critpath.New(program, critpath.Options{Policy: sim.Sharing, AsRun: true, Held: held, Brief: true})
+	if q := predict.NewPredictor(program, sim.Go, held); q != nil {
+		f.Gains = q
+	}
+	return f
+}
+
+// TooLong reports whether the trace is too long for its path.
+func (f *Facts) TooLong() bool { return f.Events > mostEvents }
+
+// Held are the estimates of a profile for locks whose operations were not all events.
+func Held(p *profile.Profile) (list []predict.Held) {
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if !o.Lock() || o.HoldInterval == nil && o.Degraded == 0 {
+			continue
+		}
+		h := predict.Held{Name: o.Name, Ops: o.Ops, Counted: o.Degraded, Objects: o.Objects}
+		if o.HoldInterval != nil {
+			h.Hold, h.Most = o.Hold, o.HoldInterval[1]
+		}
+		list = append(list, h)
+	}
+	return list
+}

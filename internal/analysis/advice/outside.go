@@ -1,0 +1,140 @@
+package advice
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"qinst.dev/internal/analysis/critpath"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/measure"
+)
+
+// Waits for the outside on the critical path: nothing else that the program does matters meanwhile.
+
+// outside finds the places where the run waits for a timer, the network or the system.
+func outside(f *Facts) (out []Item) {
+	if f.Path == nil || f.Served != "" {
+		return nil
+	}
+	for i := range f.Path.Entries {
+		e := &f.Path.Entries[i]
+		in := byDeadline(e.In)
+		for _, c := range []steps.Cause{steps.Timer, steps.Network, steps.Call} {
+			if e.Kind != critpath.KindWait || e.ID != "wait:"+c.String() || c == steps.Call && hidden(e, in) {
+				continue
+			}
+			for j := range in {
+				if w := &in[j]; w.Name != "" && measure.Ratio(w.Self, f.Path.T) >= pathShare.value() {
+					out = append(out, f.waitsFor(c, w))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// hidden reports whether many waits were in procedures that were only counted, so that their place
+// is not known by events; samples may tell it.
+func hidden(e *critpath.Entry, in []critpath.WaitedIn) bool {
+	known := int64(0)
+	for i := range in {
+		known += in[i].Self
+	}
+	return len(in) < critpath.MostIn && float64(known) < placesKnown*float64(e.Self)
+}
+
+const placesKnown = 0.8
+
+// byDeadline adds up the waits until one deadline: of those that waited for it the first to know is
+// the one that waits for something of a library, or longest.
+func byDeadline(list []critpath.WaitedIn) (out []critpath.WaitedIn) {
+	for _, w := range list {
+		i := slices.IndexFunc(out, func(o critpath.WaitedIn) bool {
+			return o.Waiter != nil && w.Waiter != nil && o.Name == w.Name && o.Line == w.Line
+		})
+		if i < 0 {
+			out = append(out, w)
+			continue
+		}
+		o := &out[i]
+		o.Self, o.Count = o.Self+w.Self, o.Count+w.Count
+		if o.What == "" && w.What != "" {
+			o.What, o.Waiter = w.What, w.Waiter
+		}
+	}
+	return out
+}
+
+// waitsFor is the conclusion about waits for the outside in one place.
+func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
+	s := f.proc(*w)
+	it := Item{ID: "timer", Claim: "the run waits for a timer", Subject: s, Change: WaitForEvent,
+		WhatIf: fmt.Sprintf("wait:%s=-100%%", w.Name), partly: true,
+		Evidence: []Fact{ns("of the critical path", w.Self), count("waits on it", w.Count),
+			share("of the run", measure.Ratio(w.Self, f.Path.T))}}
+	long := fmt.Sprintf("%s of the run (%s)", measure.Time(w.Self), measure.Percent(w.Self, f.Path.T))
+	if w.Count > 1 {
+		long += fmt.Sprintf(", %s times %s on average", measure.Count(w.Count), measure.Time(w.Self/w.Count))
+	}
+	what := "a timer"
+	if w.What != "" {
+		what = w.What
+	}
+	switch {
+	case c == steps.Network:
+		it.ID, it.Claim, it.Change = "input-output", "the run waits for the network", StartTogether
+		it.Text = fmt.Sprintf("%s waits for the network or a pipe for %s, and nothing else goes on: start such requests together, or do other work meanwhile", at(&s), long)
+	case c == steps.Call:
+		it.ID, it.Claim, it.Change = "input-output", "the run waits for system calls", StartTogether
+		it.Text = fmt.Sprintf("%s waits in system calls for %s, and nothing else goes on: make fewer of them, some together, or do other work meanwhile", at(&s), long)
+	case w.Waiter != nil:
+		set := at(&s)
+		it.ID, it.Claim, it.Change = "deadline", "the run waits until a deadline passes", MoreWorkers
+		it.Subject = f.proc(critpath.WaitedIn{Name: w.Waiter.Name, File: w.Waiter.File, Line: w.Waiter.Line})
+		if w.What == "" {
+			what = "what does not come"
+		}
+		it.Text = fmt.Sprintf("%s waits for %s until a deadline passes, which %s sets: %s", at(&it.Subject), what, set, long)
+		if w.What != "" {
+			it.Text += ". If those who have one wait for another, as in a call within a call, let them give it back before they ask again, let fewer of them in, or allow more"
+		} else {
+			it.Text += ". Find out why it does not come; the deadline only ends the wait"
+		}
+	case w.What != "":
+		it.ID, it.Claim, it.Change = "library-wait", "the run waits for what a library gives to so many", MoreWorkers
+		it.Text = fmt.Sprintf("%s waits for %s for %s, and nothing else goes on: allow more, or ask less often", at(&s), what, long)
+	case w.Several:
+		it.Text = fmt.Sprintf("%s sleeps for %s, and nothing else goes on: wait for the event itself (a channel, a sync.Cond) instead of looking for it, or do other work meanwhile", at(&s), long)
+	default:
+		it.Change = StartTogether
+		it.Text = fmt.Sprintf("%s waits for a timer for %s, one after another, while nothing else goes on: start these together, or, if it only looks whether something has come, wait for that itself (a channel, a sync.Cond)", at(&s), long)
+		if w.Count < 2 {
+			it.Text = fmt.Sprintf("%s waits for a timer for %s, while nothing else goes on: do other work meanwhile, or, if it only looks whether something has come, wait for that itself", at(&s), long)
+		}
+	}
+	return it
+}
+
+// at names a subject with its place.
+func at(s *Subject) string {
+	if s.File == "" {
+		return s.Name
+	}
+	return fmt.Sprintf("%s (%s:%d)", s.Name, path.Base(s.File), s.Line)
+}
+
+// proc is the procedure of a wait as a subject.
+func (f *Facts) proc(w critpath.WaitedIn) Subject {
+	s := Subject{Kind: profile.KindProc, Name: w.Name, File: w.File, Line: w.Line}
+	for i := range f.Entries {
+		if e := &f.Entries[i]; isWritten(e) && e.Name == w.Name {
+			s.ID = e.ID
+			if s.File == "" {
+				s.File, s.Line = e.File, e.Line
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,122 @@
+package advice
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/measure"
+)
+
+// Conclusions are in the order of their worth: the least gain of their change, by a computed run.
+// Without one the gain lies between nothing and the work that idle processors could do. Changes
+// with next to no computed gain are left out, or said to have none if other tools would propose
+// them.
+
+const (
+	// surelyGains is the share of the run that a change gains at least to be worth a line.
+	surelyGains = 0.02
+	// likelyGains is enough in the middle of the interval, whatever the lower end is.
+	likelyGains = 0.04
+	// nothing is the share that a gain of nothing may be.
+	nothing = 0.05
+	// unknownWorth is what part of its bound a gain counts that is not known.
+	unknownWorth = 0.25
+)
+
+// weigh computes gains, and drops and orders conclusions by them. Remarks stay as they are.
+func (f *Facts) weigh(list []Item) (out []Item) {
+	var remarks []Item
+	for _, it := range list {
+		if it.Remark {
+			remarks = append(remarks, it)
+			continue
+		}
+		same := func(o Item) bool { return o.Subject.Name == it.Subject.Name }
+		if it.Subject.Kind == profile.KindSync && slices.ContainsFunc(out, same) {
+			continue // one line for each object, by the first rule that finds it
+		}
+		switch f.gain(&it); {
+		case it.Gain == nil || float64(it.Gain.Low) >= surelyGains*float64(f.Wall) ||
+			float64(it.Gain.Ns) >= likelyGains*float64(f.Wall):
+			out = append(out, it)
+		case loud[it.ID]:
+			remarks = append(remarks, f.worthless(&it))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Item) int { return cmp.Compare(f.worth(&b), f.worth(&a)) })
+	return append(out, remarks...)
+}
+
+// gain computes what the change of a conclusion gains.
+func (f *Facts) gain(it *Item) {
+	if it.Gain != nil || f.Gains == nil || it.WhatIf == "" || f.Served != "" {
+		return
+	}
+	c, err := f.Gains.Gain(it.WhatIf)
+	if err != nil || c.Unknown != "" {
+		it.WhatIf = ""
+		return
+	}
+	less := 0.
+	if waits[it.ID] { // the work stays, and only processors without any can do more of it
+		less = max(0, c.GainPct-100*measure.Ratio(mostGain(f.Profile), f.Wall))
+	}
+	lo, value, hi := c.LoPct-less, c.GainPct-less, c.HiPct-less
+	if it.partly { // two at a time gain half of it
+		lo, value = lo/2, 3*value/4
+	}
+	it.gives(f, lo, value, hi)
+}
+
+// gives notes what the change of a conclusion gains, in percent of the run.
+func (it *Item) gives(f *Facts, lo, value, hi float64) {
+	of := func(percent float64) int64 { return int64(percent / 100 * float64(f.Wall)) }
+	lo, value, hi = max(0, lo), max(0, value), min(hi, 100)
+	it.Gain = &Gain{Low: of(lo), Ns: of(value), High: of(hi)}
+	if it.partly {
+		it.Text += fmt.Sprintf(". Gain: %.0f to %.0f %% of the run", lo, hi)
+		return
+	}
+	it.Text += fmt.Sprintf(". Gain: %.0f %% of the run (%.0f to %.0f)", value, lo, hi)
+}
+
+// worth is by what conclusions are ordered, in ns.
+func (f *Facts) worth(it *Item) float64 {
+	bound := float64(f.Wall)
+	switch {
+	case it.Defect:
+		return math.Inf(1)
+	case it.Gain != nil:
+		return float64(it.Gain.Low)
+	case it.atMost > 0:
+		bound = float64(it.atMost)
+	case waits[it.ID]:
+		bound = float64(mostGain(f.Profile))
+	}
+	return unknownWorth * bound
+}
+
+// loud are the conclusions that other tools show first, or that everyone would try.
+var loud = map[string]bool{"contended-lock": true, "saturated-lock": true, "pending-writer": true,
+	"semaphore": true, "one-receiver": true,
+	"small-buffer": true, "barrier": true, "garbage-collector": true}
+
+// worthless is the finding that a change gains nothing.
+func (f *Facts) worthless(it *Item) Item {
+	w := *it
+	w.ID, w.Claim, w.Remark = it.ID+"-gains-nothing", "a change of it gains nothing", true
+	little := "Nothing"
+	if it.Gain.High > int64(nothing*float64(f.Wall)) {
+		little = "Little or nothing"
+	}
+	w.Text = fmt.Sprintf("%s is gained at %s, although goroutines wait there: the run waits for something else (0 to %s of it).",
+		little, it.Subject.Name, measure.Percent(max(0, it.Gain.High), f.Wall))
+	if it.ID == "garbage-collector" {
+		w.Text = fmt.Sprintf("%s is gained by less work of the collector (0 to %s of the run).", little,
+			measure.Percent(max(0, it.Gain.High), f.Wall))
+	}
+	return w
+}

@@ -1,0 +1,190 @@
+package advice
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"qinst.dev/internal/analysis/critpath"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/profile"
+)
+
+// gains are those of changes, by their text.
+type gains map[string]predict.Change
+
+func (g gains) Gain(change string) (predict.Change, error) {
+	c, ok := g[change]
+	if !ok {
+		return c, errors.New("nothing of that name")
+	}
+	return c, nil
+}
+
+func (g gains) OnProcs(int) predict.Of { return predict.Of{Unknown: true} }
+
+func (g gains) Room(name string, _ int) string { return "cap:" + name + "=64" }
+
+// twoLocks is a run that waits for two locks, of which the first is waited for longer.
+func twoLocks() *profile.Profile {
+	lock := func(name string, wait int64) profile.Object {
+		return profile.Object{Name: name, Objects: 1, Holds: 9, Hold: 300, Wait: wait,
+			Waiting: []int64{500 - wait, wait}}
+	}
+	return &profile.Profile{Wall: 500, Busy: 700, NPTSum: 500, Procs: 2, Parallelism: []int64{0, 300, 200},
+		Objects: []profile.Object{lock("main.loud", 300), lock("main.late", 200)}}
+}
+
+// TestWeigh: what gains more comes first, however long the waits are; what gains nothing is said to
+// do so; and what is not known comes between, by a part of its bound.
+func TestWeigh(t *testing.T) {
+	const loud, late = "split:main.loud=64", "split:main.late=64"
+	of := func(lo, value, hi float64) predict.Change {
+		return predict.Change{LoPct: lo, GainPct: value, HiPct: hi}
+	}
+	for _, c := range []struct {
+		gains gains
+		first []string // of the subjects
+		said  string   // in a remark
+	}{
+		{nil, []string{"main.loud", "main.late"}, ""},
+		{gains{loud: of(5, 10, 15), late: of(20, 30, 40)}, []string{"main.late", "main.loud"}, ""},
+		{gains{loud: of(0, 0, 1), late: of(20, 30, 40)}, []string{"main.late"}, "Nothing is gained at main.loud"},
+		{gains{loud: of(-3, 1, 20), late: of(20, 30, 40)}, []string{"main.late"}, "Little or nothing is gained at main.loud"},
+		{gains{late: of(2.5, 3, 4)}, []string{"main.loud", "main.late"}, ""},
+		{gains{loud: {Unknown: "not seen"}, late: of(20, 30, 40)}, []string{"main.late", "main.loud"}, ""},
+	} {
+		f := &Facts{Profile: twoLocks()}
+		if c.gains != nil {
+			f.Gains = c.gains
+		}
+		var first []string
+		var said strings.Builder
+		for _, it := range Of(f) {
+			if it.Remark {
+				said.WriteString(it.Text)
+			} else {
+				first = append(first, it.Subject.Name)
+			}
+		}
+		if !slices.Equal(first, c.first) || !strings.Contains(said.String(), c.said) {
+			t.Errorf("%+v: found %q and %q, expected %q and %q", c.gains, first, said.String(), c.first, c.said)
+		}
+	}
+}
+
+// waitsOnPath is the path of a run that waits in places for a cause.
+func waitsOnPath(cause string, self int64, in ...critpath.WaitedIn) *critpath.Result {
+	return &critpath.Result{T: 500, Entries: []critpath.Entry{{ID: "wait:" + cause, Kind: critpath.KindWait, Self: self,
+		In: in}}}
+}
+
+// TestOutside: waits for the outside on the path are conclusions of what waits there, and for what.
+func TestOutside(t *testing.T) {
+	sleep := critpath.WaitedIn{Name: "main.poll", File: "a/poll.go", Line: 7, Self: 300, Count: 3}
+	short := critpath.WaitedIn{Name: "main.brief", Self: 20, Count: 1}
+	deadline := func(waiter, what string, ns int64) critpath.WaitedIn {
+		return critpath.WaitedIn{Name: "main.ask", File: "a/ask.go", Line: 5, Self: ns, Count: 1, What: what,
+			Waiter: &critpath.Place{Name: waiter}}
+	}
+	several := sleep
+	several.Several = true
+	limited := sleep
+	limited.What = "the rate of the limiter"
+	for _, c := range []struct {
+		path   *critpath.Result
+		served string
+		id     string
+		text   string
+	}{
+		{waitsOnPath("timer", 320, sleep, short), "", "timer", "main.poll (poll.go:7) waits for a timer for 300ns of the run (60.0%), 3 times 100ns on average, one after another"},
+		{waitsOnPath("timer", 300, several), "", "timer", "main.poll (poll.go:7) sleeps for"},
+		{waitsOnPath("timer", 300, limited), "", "library-wait", "main.poll (poll.go:7) waits for the rate of the limiter"},
+		{waitsOnPath("timer", 300, deadline("dep.watch", "", 200), deadline("main.size", "a connection of database/sql's pool", 100)), "",
+			"deadline", "main.size waits for a connection of database/sql's pool until a deadline passes, which main.ask (ask.go:5) sets: 300ns of the run (60.0%), 2 times 150ns"},
+		{waitsOnPath("timer", 300, deadline("main.f", "", 300)), "", "deadline", "main.f waits for what does not come"},
+		{waitsOnPath("network or pipe", 300, sleep), "", "input-output", "main.poll (poll.go:7) waits for the network"},
+		{waitsOnPath("system call", 300, sleep), "", "input-output", "main.poll (poll.go:7) waits in system calls"},
+		{waitsOnPath("system call", 500, sleep), "", "", ""}, // most of it is in places that are not known
+		{waitsOnPath("timer", 20, short), "", "", ""},
+		{waitsOnPath("timer", 300, sleep), "main.handle", "", ""},
+	} {
+		f := &Facts{Profile: twoLocks(), Path: c.path, Served: c.served}
+		list := outside(f)
+		switch {
+		case c.id == "" && len(list) == 0:
+		case len(list) != 1 || list[0].ID != c.id || !strings.Contains(list[0].Text, c.text):
+			t.Errorf("found %+v, expected %s: %s", list, c.id, c.text)
+		}
+	}
+}
+
+// TestDefects: what is wrong whatever it costs comes first.
+func TestDefects(t *testing.T) {
+	kind := profile.Entry{ID: "go:main.wait<main.call", Kind: profile.KindGoroutine, Name: "main.wait", Calls: 200,
+		Creator: "main.call", Site: "/a/main.go:4"}
+	stay := profile.Left{Entry: kind.ID, Name: "main.wait", Count: 50, First: 100, Last: 390, For: "chan send",
+		In: "main.wait", File: "/a/main.go", Line: 9}
+	with := func(change func(p *profile.Profile)) *Facts {
+		p := twoLocks()
+		p.Entries, p.Left = []profile.Entry{kind}, []profile.Left{stay}
+		change(p)
+		return &Facts{Profile: p}
+	}
+	for name, c := range map[string]struct {
+		f    *Facts
+		id   string
+		text string
+	}{
+		"leak":                           {with(func(*profile.Profile) {}), "goroutine-leak", "50 of 200, started in main.call (main.go:4) wait at the end (chan send in main.wait (main.go:9))"},
+		"workers began to wait together": {with(func(p *profile.Profile) { p.Left[0].First = 350 }), "contended-lock", ""},
+		"few":                            {with(func(p *profile.Profile) { p.Left[0].Count = 5 }), "contended-lock", ""},
+		"never unlocked": {with(func(p *profile.Profile) {
+			p.Left = nil
+			p.Objects[1].Abandoned = &profile.Abandoned{Ended: 40, Taken: "main.load", File: "/a/b.go", Line: 3,
+				Holder: "main.importer", Waiting: 2, Longest: 400}
+		}), "never-unlocked", "unlock main.late on every way out of main.load (b.go:3): a goroutine main.importer ended after 40ns while it had it, and 2 others wait for it"},
+		"unlocked late": {with(func(p *profile.Profile) {
+			p.Left = nil
+			p.Objects[1].Abandoned = &profile.Abandoned{Ended: 480, Waiting: 2, Longest: 10}
+		}), "contended-lock", ""},
+	} {
+		first := Of(c.f)[0]
+		if first.ID != c.id || !strings.Contains(first.Text, c.text) {
+			t.Errorf("%s: found %s: %s, expected %s: %s", name, first.ID, first.Text, c.id, c.text)
+		}
+	}
+}
+
+// TestMechanisms: processor time that is of a mechanism, and not of what a procedure does.
+func TestMechanisms(t *testing.T) {
+	ids := func(change func(p *profile.Profile)) (list []string) {
+		p := &profile.Profile{Wall: 1e9, Busy: 1e9, NPTSum: 1e9, Procs: 2, Parallelism: []int64{0, 1e9, 0},
+			Entries: []profile.Entry{{ID: "go:main.item<main.each", Kind: profile.KindGoroutine, Name: "main.item",
+				Calls: 400_000, Got: 100_000_000, Creator: "main.each"}},
+			Objects: []profile.Object{{Name: "main.more", Kind: "cond", Objects: 1, Waits: 400_000, Vain: 390_000,
+				Waiting: []int64{1e9}}}}
+		change(p)
+		for _, it := range Of(&Facts{Profile: p}) {
+			list = append(list, it.ID)
+		}
+		return list
+	}
+	for _, c := range []struct {
+		change func(p *profile.Profile)
+		id     string
+		is     bool
+	}{
+		{func(*profile.Profile) {}, "tiny-goroutines", true},
+		{func(p *profile.Profile) { p.Entries[0].Got *= 100 }, "tiny-goroutines", false}, // 25 us each
+		{func(p *profile.Profile) { p.Entries[0].Calls = 4000 }, "tiny-goroutines", false},
+		{func(*profile.Profile) {}, "wake-ups-in-vain", true},
+		{func(p *profile.Profile) { p.Objects[0].Vain = 100_000 }, "wake-ups-in-vain", false},
+		{func(p *profile.Profile) { p.Objects[0].Vain, p.Objects[0].Waits = 390, 400 }, "wake-ups-in-vain", false},
+	} {
+		if list := ids(c.change); slices.Contains(list, c.id) != c.is {
+			t.Errorf("%s: found %q", c.id, list)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package predict
+
+import (
+	"fmt"
+
+	"qinst.dev/internal/analysis/sim"
+	"qinst.dev/internal/analysis/steps"
+)
+
+// Predictor computes what changes gain on the recorded number of processors, each when it is asked
+// for and once.
+type Predictor struct {
+	runs   *runner
+	policy sim.Policy
+	base   *sim.Run
+	known  map[string]Change
+}
+
+// NewPredictor returns nil if the recorded run cannot be computed, or is so long that a change
+// would take many seconds.
+func NewPredictor(p *steps.Program, policy sim.Policy, held []Held) *Predictor {
+	Settle(p, nil)
+	if p.Steps.Len() > largeSteps {
+		return nil
+	}
+	q := &Predictor{runs: newRunner(p), policy: policy, known: map[string]Change{}}
+	q.runs.held, q.runs.differ = held, UsualRuns
+	if q.base = (&Result{}).record(q.runs, policy); !q.base.Sound() {
+		return nil
+	}
+	return q
+}
+
+// T is how long the computed run takes without a change, in ns.
+func (q *Predictor) T() int64 { return round(q.base.T) }
+
+// Gain is what a change gains, in the form that [ParseWhatIf] reads. It is an error if the program
+// has nothing that it applies to.
+func (q *Predictor) Gain(change string) (Change, error) {
+	if c, ok := q.known[change]; ok {
+		return c, nil
+	}
+	w, err := ParseWhatIf(change)
+	if err == nil {
+		err = w.Check(q.runs.p)
+	}
+	if err != nil {
+		return Change{}, err
+	}
+	r := &Result{}
+	r.change(q.runs, q.policy, q.runs.p.Procs, []WhatIf{w})
+	q.known[change] = r.WhatIf[0]
+	return r.WhatIf[0], nil
+}
+
+// OnProcs is the run on a number of processors.
+func (q *Predictor) OnProcs(n int) Of {
+	return q.runs.on(n, &Ask{Policy: q.policy, Held: q.runs.held}, q.runs.at(1, q.policy))
+}
+
+// Room is a change that gives a channel or semaphore of a name more places; empty: it has as many
+// as it needs, or none that are known.
+func (q *Predictor) Room(name string, least int) string {
+	places := -1
+	for i := range q.runs.p.Objects {
+		o := &q.runs.p.Objects[i]
+		for _, at := range o.Names() {
+			if q.runs.p.R.T.Points[at].Name == name && o.Cap > places {
+				places = o.Cap
+			}
+		}
+	}
+	if places < 0 {
+		return ""
+	}
+	return fmt.Sprintf("cap:%s=%d", name, max(least, 2*places))
+}

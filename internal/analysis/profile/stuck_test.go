@@ -1,0 +1,115 @@
+package profile_test
+
+import (
+	"testing"
+
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/sddf/spec"
+)
+
+const ms = 1_000_000
+
+// TestAbandoned: a lock whose holder ends without unlocking it is known with who waits for it, and
+// one that another goroutine unlocks later is not.
+func TestAbandoned(t *testing.T) {
+	t.Parallel()
+	for _, unlocked := range []bool{false, true} {
+		const mu = 0x100
+		b := tracetest.New(2)
+		lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+		b.Go(0, "runtime.main")
+		holder, waiter := b.Go(0, "main.holder"), b.Go(0, "main.waiter")
+		load := b.Proc("main.load")
+		b.Start(holder, 0)
+		b.Start(waiter, 1)
+		b.Enter(holder, load)
+		b.At(ms).Sync(holder, lock, mu, 0)
+		b.At(2*ms).Wait(waiter, "sync.Mutex.Lock", mu, 0)
+		b.Exit(holder, load)
+		b.At(3 * ms).End(holder)
+		if unlocked {
+			other := b.Go(0, "main.other")
+			b.Start(other, 0)
+			b.At(4*ms).Sync(other, unlock, mu, 0)
+			b.Unpark(other, waiter)
+			b.Start(waiter, 1)
+			b.At(10 * ms).End(other)
+		}
+		p, err := profile.New(b.At(20 * ms).Trace())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found *profile.Abandoned
+		for i := range p.Objects {
+			if p.Objects[i].Name == "main.mu" {
+				found = p.Objects[i].Abandoned
+			}
+		}
+		switch {
+		case unlocked && found != nil:
+			t.Errorf("unlocked: found %+v", found)
+		case !unlocked && (found == nil || found.Ended != 3*ms || found.Waiting != 1 || found.Holder != "main.holder"):
+			t.Errorf("found %+v", found)
+		}
+	}
+}
+
+// TestLeft: goroutines that wait at the end, and have for long, are known by kind and place; those
+// that only just began to are not.
+func TestLeft(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	b.Enter(main, b.Proc("main.call"))
+	stack := b.StackAt(b.Object("main.reply", spec.OpSend), "main.ask", "runtime.goexit")
+	for k := range int64(10) {
+		g := b.At(k*10*ms).Go(main, "main.ask")
+		b.Start(g, 1)
+		b.At(k*10*ms+ms).Wait(g, "chan send", uint64(0x1000+k), stack)
+	}
+	p, err := profile.New(b.At(100 * ms).Trace())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var count, first, last int64
+	for _, l := range p.Left {
+		if l.Name != "main.ask" || l.In != "main.ask" || l.For != "chan send" {
+			t.Errorf("found %+v", l)
+		}
+		count, first, last = l.Count, l.First, l.Last
+	}
+	if len(p.Left) != 1 || count != 8 || first != ms || last != 71*ms { // 80 ms is a fifth of the run before its end
+		t.Errorf("found %+v", p.Left)
+	}
+}
+
+// TestVain: who is woken and waits again at once was woken in vain; who works in between was not.
+func TestVain(t *testing.T) {
+	t.Parallel()
+	for _, work := range []int64{1000, ms} {
+		const cond = 0x300
+		b := tracetest.New(2)
+		stack := b.StackAt(b.Object("main.more", spec.OpCondWait), "main.next", "runtime.goexit")
+		waker, g := b.Go(0, "main.waker"), b.Go(0, "main.next")
+		b.Start(waker, 0)
+		b.Start(g, 1)
+		for k := range int64(5) {
+			b.At(k*10*ms+work).Wait(g, "sync.Cond.Wait", cond, stack)
+			b.At((k+1)*10*ms).Unpark(waker, g)
+			b.Start(g, 1)
+		}
+		p, err := profile.New(b.At(60 * ms).Trace())
+		if err != nil {
+			t.Fatal(err)
+		}
+		vain := int64(0)
+		for i := range p.Objects {
+			vain += p.Objects[i].Vain
+		}
+		if want := int64(4); work == 1000 && vain != want || work == ms && vain != 0 {
+			t.Errorf("after work of %d ns: %d wake-ups in vain", work, vain)
+		}
+	}
+}

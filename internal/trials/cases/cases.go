@@ -1,0 +1,203 @@
+// Package cases compares first screens with truths: of programs with one bottleneck each, from
+// public reports and of kinds of our own, and of healthy ones. Each has a repaired form, whose gain
+// is measured beside the one that the screen promises.
+package cases
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/lab"
+	"qinst.dev/internal/stats"
+	"qinst.dev/internal/trials/bench"
+)
+
+// one is a program.
+type one struct {
+	pkg, kind string   // of testdata/cases; the kind is an argument
+	ids       []string // of the conclusions that say what is so; none: it is healthy
+	subject   string   // a part of the name of what they are about
+	remark    bool     // it is said in a remark
+	others    bool     // its run does not become shorter when it is repaired
+}
+
+func (o *one) name() string { return strings.TrimSpace(o.pkg + " " + o.kind) }
+
+var lock = []string{"contended-lock", "saturated-lock", "pending-writer"}
+
+var list = []one{
+	{pkg: "pendingwriter", ids: []string{"pending-writer"}, subject: "store).mu"},
+	{pkg: "contendedyetfree", ids: []string{"contended-lock-gains-nothing", "saturated-lock-gains-nothing"},
+		subject: "table).mu", remark: true, others: true},
+	{pkg: "poolnested", ids: []string{"deadline"}, subject: "main.size"},
+	{pkg: "sharedrand", ids: append(lock, "spinning-lock"), subject: "source).mu"},
+	{pkg: "broadcastherd", ids: []string{"wake-ups-in-vain"}, subject: "window).more", others: true},
+	{pkg: "pollsleep", ids: []string{"timer"}, subject: "slot).get"},
+	{pkg: "leakaftertimeout", ids: []string{"goroutine-leak"}, subject: "main.listen", others: true},
+	{pkg: "serialinit", ids: []string{"timer"}, subject: "provider.open"},
+	{pkg: "falsesharing", ids: []string{"false-sharing"}, subject: "main.count"},
+	{pkg: "starvedselect", ids: []string{"starved-case"}, subject: "loop).run", others: true},
+	{pkg: "goroutineperitem", ids: []string{"tiny-goroutines"}, subject: "main.each"},
+	{pkg: "forgottenunlock", ids: []string{"never-unlocked"}, subject: "cache).mu", others: true},
+	{"kinds", "sleepinlock", append(lock, "timer"), "account)", false, false},
+	{"kinds", "serialproducer", []string{"one-goroutine", "one-processor"}, "main.", false, false},
+	{"kinds", "onepermit", []string{"semaphore"}, "permits", false, false},
+	{"kinds", "lastisfirst", []string{"unequal-work"}, "main.", false, false},
+	{"kinds", "slowonce", lock, "main.once", false, false},
+	{"kinds", "lockchain", append(lock, "timer"), "books)", false, false},
+	{"kinds", "requests", []string{"timer", "input-output"}, "main.requests", false, false},
+	{"kinds", "ticks", []string{"timer"}, "main.ticks", false, false},
+	{"kinds", "spinflag", []string{"spinning"}, "gate).wait", false, false},
+	{"kinds", "collector", []string{"one-receiver", "one-goroutine"}, "main.", false, false},
+	{"kinds", "garbage", []string{"garbage-collector"}, "main.grow", false, false},
+	{"kinds", "bigcritical", lock, "cache).mu", false, false},
+	{"kinds", "latestart", []string{"one-goroutine", "one-processor", "serial-procedure"}, "main.", false, false},
+	{"kinds", "oneproc", []string{"few-processors"}, "", false, false},
+	{pkg: "kinds", kind: "healthypool"},
+	{pkg: "kinds", kind: "healthypipe"},
+	{pkg: "kinds", kind: "healthyshards"},
+}
+
+// trial is its state.
+type trial struct {
+	*bench.Env
+	rounds                 int
+	table                  bench.Table
+	right, quiet, inside   int
+	bad, healthy, promised int
+}
+
+// Run is the trial.
+func Run(e *bench.Env, args []string) error {
+	fs := e.ToolFlags("[PROGRAM ...]")
+	t := &trial{Env: e}
+	fs.IntVar(&t.rounds, "rounds", 3, "how often each is run")
+	if err := e.Parse(fs, args); err != nil {
+		return err
+	}
+	if err := e.LeaveWorkspace(); err != nil {
+		return err
+	}
+	chosen, err := bench.Choose(list, func(o one) string { return o.name() }, fs.Args())
+	if err != nil {
+		return err
+	}
+	t.table.Columns = []string{"program", "place", "first conclusion", "promised", "measured", "inside"}
+	for i := range chosen {
+		if err := t.program(&chosen[i]); err != nil {
+			return fmt.Errorf("%s: %w", chosen[i].name(), err)
+		}
+	}
+	t.table.Add([]string{"all", fmt.Sprintf("%d of %d first or second", t.right, t.bad),
+		fmt.Sprintf("%d of %d healthy ones have none", t.quiet, t.healthy), "", "",
+		fmt.Sprintf("%d of %d", t.inside, t.promised)})
+	t.table.Print()
+	return e.Keep(t.table)
+}
+
+var ran = regexp.MustCompile(`truth run ([0-9.a-zµ]+)`)
+
+// program tries one.
+func (t *trial) program(o *one) error {
+	plain, probed, err := t.Both("cases-"+o.pkg, "testdata/cases", "./"+o.pkg)
+	if err != nil {
+		return err
+	}
+	var args []string
+	if o.kind != "" {
+		args = []string{o.kind}
+	}
+	items, wall, err := t.conclusions(o, probed, args)
+	if err != nil {
+		return err
+	}
+	times := map[string][]float64{}
+	if len(o.ids) > 0 && !o.others {
+		cases := []lab.Case{{Name: "plain", Job: lab.Job{Program: plain, Plain: true, Args: args, Collect: true}},
+			{Name: "fixed", Job: lab.Job{Program: plain, Plain: true, Args: append([]string{"-fix"}, args...), Collect: true}}}
+		err := t.Turns(t.rounds, cases, func(r lab.Result) error {
+			m := ran.FindStringSubmatch(string(r.Stdout))
+			if m == nil {
+				return fmt.Errorf("found no time in %q", r.Stdout)
+			}
+			d, err := time.ParseDuration(m[1])
+			times[r.Case] = append(times[r.Case], float64(d))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	t.score(o, items, wall, times)
+	return nil
+}
+
+// conclusions are those of the first screen of a run, however that ends.
+func (t *trial) conclusions(o *one, probed string, args []string) ([]advice.Item, int64, error) {
+	file := filepath.Join(t.Scratch, strings.ReplaceAll(o.name(), " ", "-")+".sddf")
+	cmd := exec.CommandContext(t.Ctx, probed, args...)
+	cmd.Env = append(os.Environ(), "QINST=out="+file)
+	if _, err := bench.Watch(cmd); err != nil {
+		return nil, 0, err
+	}
+	var page struct {
+		Wall   int64 `json:"wall_ns"`
+		Advice []advice.Item
+	}
+	err := t.Ask(&page, "report", "-json", file)
+	return page.Advice, page.Wall, err
+}
+
+// score adds a row.
+func (t *trial) score(o *one, items []advice.Item, wall int64, times map[string][]float64) {
+	found := slices.DeleteFunc(slices.Clone(items), func(it advice.Item) bool { return it.Remark != o.remark })
+	first := "none"
+	if i := slices.IndexFunc(items, func(it advice.Item) bool { return !it.Remark }); i >= 0 {
+		first = items[i].ID + " " + items[i].Subject.Name
+	}
+	row := []string{o.name(), "", first, "", "", ""}
+	if len(o.ids) == 0 {
+		if t.healthy++; first == "none" {
+			t.quiet++
+			row[1] = "right"
+		}
+		t.table.Add(row)
+		return
+	}
+	t.bad++
+	place := slices.IndexFunc(found, func(it advice.Item) bool {
+		return slices.Contains(o.ids, it.ID) && strings.Contains(it.Subject.Name, o.subject)
+	})
+	row[1] = "missed"
+	if place >= 0 {
+		row[1] = fmt.Sprint(place + 1)
+		if place < 2 {
+			t.right++
+		}
+		if len(times) > 0 && found[place].Gain != nil {
+			t.compare(row, found[place].Gain, wall, times)
+		}
+	}
+	t.table.Add(row)
+}
+
+// compare compares a promised gain with the one of the repaired form.
+func (t *trial) compare(row []string, g *advice.Gain, wall int64, times map[string][]float64) {
+	gained := 100 * (1 - stats.Median(times["fixed"])/stats.Median(times["plain"]))
+	of := func(ns int64) float64 { return 100 * float64(ns) / float64(max(wall, 1)) }
+	const near = 3 // points
+	t.promised++
+	row[3] = fmt.Sprintf("%.0f %% (%.0f to %.0f)", of(g.Ns), of(g.Low), of(g.High))
+	row[4], row[5] = fmt.Sprintf("%.0f %%", gained), "no"
+	if of(g.Low)-near <= gained && gained <= of(g.High)+near {
+		row[5] = "yes"
+		t.inside++
+	}
+}
