@@ -309,14 +309,24 @@ func (f *finder) passedOn(fn *Func, name string) bool {
 	return !f.withinInlined(fn)
 }
 
-// withinInlined reports whether a function stands in one that is inlined.
+// withinInlined reports whether a function stands in one that is inlined, or may be in another
+// package.
 func (f *finder) withinInlined(fn *Func) bool {
 	for outer := fn.nest.within; outer != nil; outer = outer.nest.within {
-		if f.inlinable(outer) {
+		if f.inlinable(outer) && !f.neverInlined(outer) {
 			return true
 		}
 	}
 	return false
+}
+
+// neverInlined reports whether a function that could be inlined is not, because no call of it is:
+// it is only passed on. Other packages have no calls of unexported functions, but for those in the
+// copies of generic ones.
+func (f *finder) neverInlined(fn *Func) bool {
+	d, declared := fn.Node.(*ast.FuncDecl)
+	name := f.local(fn)
+	return declared && !d.Name.IsExported() && !strings.Contains(name, "[") && !f.Inlining.to[name]
 }
 
 // local is fn's name without its package, as the compiler reports it.

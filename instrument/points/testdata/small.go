@@ -122,6 +122,19 @@ func moves() { // want skip proc "inlinable"
 	}
 }
 
+// So small a function may be only passed on: then it is inlined nowhere, and a literal in it has
+// probes.
+func stays() { // want skip proc "inlinable"
+	kept = func() int { // want proc "p.stays.func1"
+		for i := range sink { // want loop "range sink"
+			sink += long(i) // want call
+		}
+		return sink
+	}
+}
+
+var stayed = stays
+
 var kept func() int
 
 //go:noinline

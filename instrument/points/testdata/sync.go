@@ -273,3 +273,6 @@ func defines(s *server) func() { // want skip proc "inlinable"
 	<-s.done                   // want site receive "p.(*server).done"
 	return func() { use(nil) } // want skip proc "inlinable", func derived, call derived
 }
+
+//go:noinline
+func defined(s *server) func() { return defines(s) } // want proc, call
