@@ -76,7 +76,7 @@ func TestAdvice(t *testing.T) {
 		{"all busy", 4, threads(4, do("main.work", 9*ms)), nil},
 		{"a lock that is seldom waited for", 4, threads(4, meets...), nil},
 		{"a lock convoy (W5)", 8, threads(8, convoy...), []string{
-			"shorten or split what main.mu guards: it was held for 400ms (99.0% of the run), and goroutines queued for it for 399ms, 2.98 on average; during 100.0% of their waits main.update had taken it. Making other code faster gains nothing here"}},
+			"shorten or split what main.mu guards: it was held for 400ms (99.0% of the run), and goroutines queued for it for 399ms, 2.98 on average; during 100.0% of their waits main.update had taken it. Faster code elsewhere gains little"}},
 		{"one goroutine has most of the work (W8)", 4, heavy, []string{
 			"balance the load of the 4 goroutines main.worker: one of them worked for 9.00ms, the others for 3.00ms on average, and not all processors were busy for 6.00ms"}},
 		{"serial input (W6)", 4, alone, []string{"divide the work of main.input among goroutines, or do it beside other work: for 5.00ms (50.0% of the run) it kept one processor busy, and no other goroutine could run"}},

@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 
@@ -25,7 +26,7 @@ func abandoned(f *Facts) (out []Item) {
 			Evidence: []Fact{ns("its holder ended after", d.Ended), count("goroutines that wait for it at the end", d.Waiting),
 				ns("longest wait", d.Longest)}}
 		it.Text = fmt.Sprintf("unlock %s on every way out of %s (%s:%d): a goroutine %s ended after %s while it had it, and %s for it up to the end, %s at most",
-			name(o), d.Taken, path.Base(d.File), d.Line, d.Holder, measure.Time(d.Ended), wait(d.Waiting),
+			name(o), cmp.Or(d.Taken, "the procedure that takes it"), path.Base(d.File), d.Line, d.Holder, measure.Time(d.Ended), wait(d.Waiting),
 			measure.Time(d.Longest))
 		out = append(out, it)
 	}
@@ -110,15 +111,15 @@ func herds(f *Facts) (out []Item) {
 		}
 		it := Item{ID: "wake-ups-in-vain", Claim: "goroutines are woken and have to wait again", Subject: aboutObject(o),
 			Change: Signal, atMost: cost,
-			Evidence: []Fact{count("wake-ups in vain", o.Vain), count("waits", o.Waits), ns("processor time, about", cost),
-				share("of busy time", measure.Ratio(cost, f.Busy))}}
+			Evidence: []Fact{count("wake-ups in vain", o.Vain), count("waits", o.Waits), ns("processor time, at least", o.VainBusy),
+				share("of busy time, at least", measure.Ratio(o.VainBusy, f.Busy))}}
 		by := ""
 		if len(o.EndedBy) > 0 {
 			by = " by " + o.EndedBy[0].Reason
 		}
-		it.Text = fmt.Sprintf("wake one goroutine with Signal instead of all with Broadcast: of %s wake-ups%s at %s %s were in vain, since the goroutine had to wait again. They took about %s of processor time (%s of busy); the run need not become shorter",
-			measure.Count(o.Waits), by, name(o), measure.Count(o.Vain), measure.Time(cost),
-			measure.Percent(cost, f.Busy))
+		it.Text = fmt.Sprintf("wake one goroutine with Signal instead of all with Broadcast: of %s wake-ups%s at %s %s were in vain, since the goroutine had to wait again. These took %s of processor time or more (%s of busy); the run need not become shorter",
+			measure.Count(o.Waits), by, name(o), measure.Count(o.Vain), measure.Time(o.VainBusy),
+			measure.Percent(o.VainBusy, f.Busy))
 		out = append(out, it)
 	}
 	return out
@@ -147,8 +148,8 @@ func tiny(f *Facts) (out []Item) {
 		if e.Creator != "" {
 			in = " in " + e.Creator
 		}
-		it.Text = fmt.Sprintf("start fewer goroutines%s: %s of %s ran for %s each, and to start one takes about as long again. One for each processor, with a range of its own, does the same work",
-			in, measure.Count(e.Calls), e.Name, measure.Time(each))
+		it.Text = fmt.Sprintf("start fewer goroutines%s: %s of %s ran for %s each, and to start and end one takes about %s. One for each processor, with a range of its own, does the same work",
+			in, measure.Count(e.Calls), e.Name, measure.Time(each), measure.Time(int64(startCost)))
 		out = append(out, it)
 	}
 	return out

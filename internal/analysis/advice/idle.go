@@ -222,7 +222,8 @@ func collector(f *Facts) []Item {
 	if measure.Ratio(taking, of) >= someCollector.value() {
 		it.WhatIf, it.atMost = "", p.Wall*(used+taking)/max(1, of)
 		it.Evidence = append(it.Evidence, ns("to get memory, about", taking))
-		it.Text += fmt.Sprintf(", and to get memory, and clear it, took about %s", measure.Percent(taking, of))
+		it.Text += fmt.Sprintf(", and to get memory took %s to %s", measure.Percent(taking/6, of),
+			measure.Percent(2*taking, of))
 	}
 	if p.Timeline != nil && len(p.Timeline.Heap) > 0 {
 		most := int64(0)
@@ -236,7 +237,8 @@ func collector(f *Facts) []Item {
 	return []Item{it}
 }
 
-// perByte is what it takes to get memory in small objects, in ns a byte, with its clearing.
+// perByte is the processor time of getting a byte of memory and clearing it, in ns: a twentieth of
+// a ns in large objects, 0.6 in the smallest.
 const perByte = 0.3
 
 // allocating names the procedure that takes most memory, and makes it the subject, if its share is

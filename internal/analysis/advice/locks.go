@@ -93,7 +93,7 @@ func contended(f *Facts, o *profile.Object, queued int64) Item {
 	}
 	if o.Objects == 1 && measure.Ratio(queued, p.Wall) > saturatedShare.value() {
 		it.ID, it.Claim = "saturated-lock", "nearly always somebody waits for a lock"
-		it.Text += ". Making other code faster gains nothing here"
+		it.Text += ". Faster code elsewhere gains little"
 	}
 	if readersQueue(o) {
 		f.pendingWriter(&it, o, queued)

@@ -85,10 +85,10 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 	switch {
 	case c == steps.Network:
 		it.ID, it.Claim, it.Change = "input-output", "the run waits for the network", StartTogether
-		it.Text = fmt.Sprintf("%s waits for the network or a pipe for %s, and nothing else goes on: start such requests together, or do other work meanwhile", at(&s), long)
+		it.Text = fmt.Sprintf("%s waits for the network or a pipe for %s, and the run waits for that: start such requests together, or do other work meanwhile", at(&s), long)
 	case c == steps.Call:
 		it.ID, it.Claim, it.Change = "input-output", "the run waits for system calls", StartTogether
-		it.Text = fmt.Sprintf("%s waits in system calls for %s, and nothing else goes on: make fewer of them, some together, or do other work meanwhile", at(&s), long)
+		it.Text = fmt.Sprintf("%s waits in system calls for %s, and the run waits for that: make fewer of them, some together, or do other work meanwhile", at(&s), long)
 	case w.Waiter != nil:
 		set := at(&s)
 		it.ID, it.Claim, it.Change = "deadline", "the run waits until a deadline passes", MoreWorkers
@@ -104,14 +104,14 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 		}
 	case w.What != "":
 		it.ID, it.Claim, it.Change = "library-wait", "the run waits for what a library gives to so many", MoreWorkers
-		it.Text = fmt.Sprintf("%s waits for %s for %s, and nothing else goes on: allow more, or ask less often", at(&s), what, long)
+		it.Text = fmt.Sprintf("%s waits for %s for %s, and the run waits for that: allow more, or ask less often", at(&s), what, long)
 	case w.Several:
-		it.Text = fmt.Sprintf("%s sleeps for %s, and nothing else goes on: wait for the event itself (a channel, a sync.Cond) instead of looking for it, or do other work meanwhile", at(&s), long)
+		it.Text = fmt.Sprintf("%s sleeps for %s, and the run waits for that: wait for the event itself (a channel, a sync.Cond) instead of looking for it, or do other work meanwhile", at(&s), long)
 	default:
 		it.Change = StartTogether
-		it.Text = fmt.Sprintf("%s waits for a timer for %s, one after another, while nothing else goes on: start these together, or, if it only looks whether something has come, wait for that itself (a channel, a sync.Cond)", at(&s), long)
+		it.Text = fmt.Sprintf("%s waits for a timer for %s, one after another, and the run waits for that: start these together, or, if it only looks whether something has come, wait for that itself (a channel, a sync.Cond)", at(&s), long)
 		if w.Count < 2 {
-			it.Text = fmt.Sprintf("%s waits for a timer for %s, while nothing else goes on: do other work meanwhile, or, if it only looks whether something has come, wait for that itself", at(&s), long)
+			it.Text = fmt.Sprintf("%s waits for a timer for %s, and the run waits for that: do other work meanwhile, or, if it only looks whether something has come, wait for that itself", at(&s), long)
 		}
 	}
 	return it

@@ -82,7 +82,7 @@ func TestRules(t *testing.T) {
 				p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Ops: 1000, Partly: true, Holds: 9, Hold: 40,
 					HoldInterval: &[2]int64{40, 500}, Wait: 200, Waiting: []int64{400, 0, 100}}}
 			}},
-		{"Making other code faster gains nothing here", func(p *profile.Profile) {
+		{"Faster code elsewhere gains little", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 500, Wait: 450,
 				Waiting: []int64{50, 450}}}
