@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/correct"
 	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/report"
@@ -43,6 +44,7 @@ func setupCorrect(fs *flagSet) action {
 			o.Density = d
 		}
 		var r *correct.Result
+		var facts *advice.Facts
 		b := &baseline{plain: strings.Fields(plain), n: n}
 		if len(args) > 0 && isProgram(args[0]) {
 			if plain == "" || out != "" {
@@ -54,7 +56,7 @@ func setupCorrect(fs *flagSet) action {
 			if err != nil {
 				return err
 			}
-			if r, err = correctFile(e, out, file, o); err != nil {
+			if r, facts, err = correctFile(e, out, file, o); err != nil {
 				return err
 			}
 		}
@@ -68,9 +70,12 @@ func setupCorrect(fs *flagSet) action {
 			return nil
 		}
 		if asJSON {
-			return json.NewEncoder(e.stdout).Encode(r)
+			return json.NewEncoder(e.stdout).Encode(struct {
+				*correct.Result
+				*concluded
+			}{r, conclude(facts)})
 		}
-		return writeText(e, report.Correct(r))
+		return writeText(e, report.Correct(r, facts))
 	}
 }
 

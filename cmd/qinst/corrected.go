@@ -6,7 +6,9 @@ import (
 	"os"
 	"runtime/debug"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/correct"
+	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/lab"
 	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"
@@ -64,11 +66,11 @@ func collectOften(t *trace.Tables) {
 }
 
 // correctFile corrects a trace, and writes it with corrected times to the file out, if that has a
-// name.
-func correctFile(e *env, out, file string, o correct.Options) (r *correct.Result, err error) {
+// name. The facts are those of the trace as it is.
+func correctFile(e *env, out, file string, o correct.Options) (r *correct.Result, f *advice.Facts, err error) {
 	t, err := trace.Open(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer t.Close()
 	collectOften(t.Tables())
@@ -81,8 +83,15 @@ func correctFile(e *env, out, file string, o correct.Options) (r *correct.Result
 			return err
 		})
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+	var p *profile.Profile
+	if err == nil && out != "-" {
+		p, err = profile.New(t)
 	}
-	return r, nil
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if p != nil {
+		f = advice.Gather(t, p)
+	}
+	return r, f, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,32 +47,21 @@ func (f *replayFlags) check(command string) (sim.Policy, error) {
 }
 
 // build reads a trace, or a part of it.
-func (f *replayFlags) build(e *env, file string, from, to time.Duration) (*steps.Program, error) {
-	t, err := openTimes(e, file, f.corrected)
+func (f *replayFlags) build(e *env, file string, from, to time.Duration) (*steps.Program, *profile.Profile, error) {
+	part := partOf{from: from, to: to, corrected: f.corrected, within: profile.Within{Procs: f.vcpu}}
+	t, pr, err := part.open(e, file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer t.Close()
-	part, err := window(t, from, to)
-	var p *steps.Program
-	if err == nil {
-		p, _, err = steps.Build(part, steps.Options{VirtualProcs: f.vcpu})
-	}
+	p, _, err := steps.Build(t.Trace, steps.Options{VirtualProcs: f.vcpu})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if p.Steps.Len() > manySteps {
 		debug.SetGCPercent(10)
 	}
-	return p, nil
-}
-
-// window is a part of a trace, or all of it.
-func window(t *trace.Trace, from, to time.Duration) (*trace.Trace, error) {
-	if from == 0 && to == 0 {
-		return t, nil
-	}
-	return t.Window(trace.Time(from), cmp.Or(trace.Time(to), t.Wall()))
+	return p, pr, nil
 }
 
 // manySteps is the number of steps above which memory is collected ten times as often. Nearly all
@@ -114,7 +102,7 @@ func setupCritical(fs *flagSet) action {
 		if err != nil {
 			return err
 		}
-		p, err := f.build(e, file, from, to)
+		p, pr, err := f.build(e, file, from, to)
 		if err != nil {
 			return err
 		}
@@ -130,50 +118,45 @@ func setupCritical(fs *flagSet) action {
 			}
 			return writeText(e, report.Requests(r))
 		}
-		if o.AsRun && !f.asJSON && html == "" {
-			if name := critpath.Served(p); name != "" {
-				r, err := critpath.NewRequest(p, name)
-				if err != nil {
-					return err
-				}
-				return writeText(e, report.Served(r, int64(p.End)))
+		facts := advice.From(p, pr)
+		if o.AsRun && !f.asJSON && html == "" && facts.Served != "" {
+			r, err := critpath.NewRequest(p, facts.Served)
+			if err != nil {
+				return err
 			}
+			return writeText(e, report.Served(r, int64(p.End), facts))
 		}
-		if o.Held, err = f.held(e, file, from, to, p); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+		o.Held = advice.Held(pr)
+		r := facts.Path
+		if r == nil || !o.AsRun || !o.Brief || o.Policy != sim.Sharing {
+			r = critpath.New(p, o)
 		}
-		r := critpath.New(p, o)
 		switch {
 		case f.asJSON:
-			return json.NewEncoder(e.stdout).Encode(r)
+			return json.NewEncoder(e.stdout).Encode(struct {
+				*critpath.Result
+				*concluded
+			}{r, conclude(facts)})
 		case html != "":
-			page, err := report.CriticalPage(p, r, predict.Gains(p, r.Procs, sim.Sharing))
+			page, err := report.CriticalPage(p, r, facts, predict.Gains(p, r.Procs, sim.Sharing))
 			if err != nil {
 				return err
 			}
 			return writeTo(e, html, func(w io.Writer) error { return page.WriteHTML(w, report.Look()) })
 		}
-		return writeText(e, report.Critical(r))
+		return writeText(e, report.Critical(r, facts))
 	}
 }
 
-// held has the profile's figures for locks whose operations were not all events.
-func (f *replayFlags) held(e *env, file string, from, to time.Duration, p *steps.Program) ([]predict.Held, error) {
-	if !p.Partly() {
-		return nil, nil
+// concluded are the conclusions as every JSON object about a trace has them.
+type concluded struct {
+	Advice []advice.Item `json:"advice"`
+}
+
+// conclude is nil without facts.
+func conclude(f *advice.Facts) *concluded {
+	if f == nil {
+		return nil
 	}
-	t, err := openTimes(e, file, f.corrected)
-	if err != nil {
-		return nil, err
-	}
-	defer t.Close()
-	part, err := window(t, from, to)
-	if err != nil {
-		return nil, err
-	}
-	pr, err := profile.NewWithin(part, profile.Within{Procs: f.vcpu})
-	if err != nil {
-		return nil, err
-	}
-	return advice.Held(pr), nil
+	return &concluded{advice.Of(f)}
 }

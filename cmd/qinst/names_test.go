@@ -76,7 +76,7 @@ func TestNamesGoBack(t *testing.T) {
 			report.Profile(p, report.View{Kind: profile.KindPackage}), report.Requests(critpath.NewRequests(program))}
 		if program.Steps.Len() > 1 {
 			shown = append(shown, report.Critical(critpath.New(program,
-				critpath.Options{Policy: sim.Sharing, AsRun: true})))
+				critpath.Options{Policy: sim.Sharing, AsRun: true}), nil))
 		}
 		for _, d := range shown {
 			pages++

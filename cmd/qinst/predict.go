@@ -9,8 +9,10 @@ import (
 	"os"
 	"slices"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/lab"
@@ -59,17 +61,24 @@ func setupPredict(fs *flagSet) action {
 		if err != nil {
 			return err
 		}
+		var facts *advice.Facts
+		if len(runs) == 1 && len(ask.WhatIf) == 0 && ask.Request == "" {
+			facts = advice.From(runs[0].p, runs[0].pr)
+		}
 		switch {
 		case f.asJSON:
-			return json.NewEncoder(e.stdout).Encode(r)
+			return json.NewEncoder(e.stdout).Encode(struct {
+				*predict.Result
+				*concluded
+			}{r, conclude(facts)})
 		case html != "":
-			page, err := report.PredictPage(r)
+			page, err := report.PredictPage(r, facts)
 			if err != nil {
 				return err
 			}
 			return writeTo(e, html, func(w io.Writer) error { return page.WriteHTML(w, report.Look()) })
 		}
-		return writeText(e, report.Predict(r))
+		return writeText(e, report.Predict(r, facts))
 	}
 }
 
@@ -77,19 +86,12 @@ func setupPredict(fs *flagSet) action {
 type predicted struct {
 	name string
 	p    *steps.Program
-	held []predict.Held
+	pr   *profile.Profile
 }
 
 func (f *replayFlags) trace(e *env, file string) (predicted, error) {
-	p, err := f.build(e, file, 0, 0)
-	if err != nil {
-		return predicted{}, err
-	}
-	held, err := f.held(e, file, 0, 0, p)
-	if err != nil {
-		return predicted{}, fmt.Errorf("%s: %w", file, err)
-	}
-	return predicted{file, p, held}, nil
+	p, pr, err := f.build(e, file, 0, 0)
+	return predicted{file, p, pr}, err
 }
 
 // traces reads traces of one program; without names, the newest one.
@@ -162,7 +164,7 @@ func predictFrom(runs []predicted, ask predict.Ask) (*predict.Result, error) {
 
 // askOf is what is asked of one run.
 func askOf(run predicted, ask predict.Ask) (_ predict.Ask, err error) {
-	ask.Held, ask.WhatIf = run.held, slices.Clone(ask.WhatIf)
+	ask.Held, ask.WhatIf = advice.Held(run.pr), slices.Clone(ask.WhatIf)
 	for i := range ask.WhatIf {
 		if err := ask.WhatIf[i].Check(run.p); err != nil {
 			return ask, usageError{fmt.Errorf("predict: %w", err)}

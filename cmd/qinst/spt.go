@@ -121,7 +121,10 @@ func (f *sptForm) answer(e *env, x *analysis.Experiment) error {
 	}
 	switch {
 	case f.asJSON:
-		return json.NewEncoder(e.stdout).Encode(r)
+		return json.NewEncoder(e.stdout).Encode(struct {
+			*analysis.Result
+			*concluded
+		}{r, &concluded{x.Advice}})
 	case f.html != "":
 		page, err := report.DelaysPage(x, r)
 		if err != nil {

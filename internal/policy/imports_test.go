@@ -27,7 +27,8 @@ const root = "../.."
 //
 // Readers never import the instrumentation, and the instrumentation no readers: they meet in the
 // format. An analysis imports trace and the replay, never another analysis; except for the path
-// with its weights, and corrections, which need computed runs.
+// with its weights, and corrections, which need computed runs; conclusions, which rest on them all;
+// and experiments, which keep the conclusions of their first run.
 const importOrder = `
 	NONE < instrument/internal/goobj, sddf/spec, ratecontrol, runtime/settings, runtime/edit, trials/progen, measure, hist, lab, extensions/qinst;
 	measure < names;
@@ -50,8 +51,8 @@ const importOrder = `
 	analysis/predict, analysis/price < analysis/correct;
 	stats < analysis/critpath;
 	gonum.org/v1/gonum/stat/distuv < analysis/doe;
-	analysis/doe, stats < analysis/delays;
 	analysis/profile, analysis/critpath, measure < analysis/advice;
+	analysis/advice, analysis/doe, stats < analysis/delays;
 	measure < report/doc, analysis/steps;
 	analysis/advice, analysis/critpath, analysis/doe, analysis/delays, analysis/correct, report/doc, github.com/google/pprof/profile < report;
 
@@ -64,7 +65,7 @@ const importOrder = `
 
 	# experiments: what runs programs reads no traces, and each experiment reads what it compares
 	lab, trace, stats, report/doc < lab/check;
-	lab, analysis/critpath, analysis/steps, analysis/predict, analysis/profile, analysis/replay, analysis/delays, ratecontrol, runtime/settings < lab/delays;
+	lab, analysis/advice, analysis/critpath, analysis/steps, analysis/predict, analysis/profile, analysis/replay, analysis/delays, ratecontrol, runtime/settings < lab/delays;
 
 	# what programs import
 	sddf < extensions;

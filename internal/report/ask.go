@@ -34,15 +34,18 @@ func AskLocks(t *trace.Trace, f *advice.Facts, _ string) (*doc.Doc, error) {
 // AskPath answers what determines the length of the run, and the gain of more processors and of
 // changes.
 func AskPath(t *trace.Trace, f *advice.Facts, _ string) (*doc.Doc, error) {
-	program, _, err := steps.Build(t, steps.Options{})
-	if err != nil {
-		return nil, err
+	program, result := f.Program, f.Path
+	if result == nil {
+		var err error
+		if program, _, err = steps.Build(t, steps.Options{}); err != nil {
+			return nil, err
+		}
+		result = critpath.New(program, advice.AsRun(f.Profile))
 	}
 	pg := newPage(t, f)
-	o := critpath.Options{Policy: sim.Sharing, AsRun: true, Held: advice.Held(f.Profile), Brief: true}
-	path := Critical(critpath.New(program, o)).Sections
+	path := Critical(result, f).Sections
 	gains := Predict(predict.New(program, predict.Ask{Policy: sim.Go, Held: advice.Held(f.Profile),
-		Differ: predict.UsualRuns})).Sections
+		Differ: predict.UsualRuns}), nil).Sections
 	path[0].Title, gains[0].Title = "Critical path", "More processors, and changes"
 	pg.Sections = append(append(pg.Sections, path...), gains...)
 	return pg.of(pg.lost, pg.data, pg.cost), nil

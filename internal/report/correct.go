@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/correct"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
@@ -12,8 +13,8 @@ import (
 // mostCorrected is how many procedures are shown.
 const mostCorrected = 15
 
-// Correct writes what a run would have been without probes.
-func Correct(r *correct.Result) *doc.Doc {
+// Correct writes what a run would have been without probes. f is nil if conclusions are not wanted.
+func Correct(r *correct.Result, f *advice.Facts) *doc.Doc {
 	d := &doc.Doc{Title: "correction"}
 	s := d.Add("correct", "")
 	doubts(s, r.Remarks.Warnings)
@@ -58,6 +59,9 @@ func Correct(r *correct.Result) *doc.Doc {
 	}
 	for _, n := range r.Remarks.Notes {
 		s.Note("%s", n)
+	}
+	if f != nil {
+		others(d, conclude(d, f))
 	}
 	return d
 }

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/measure"
@@ -19,8 +20,8 @@ const waitedFrom = 0.05
 // mostCritical is how many entries are shown.
 const mostCritical = 15
 
-// Critical writes what determines how long a run takes.
-func Critical(r *critpath.Result) *doc.Doc {
+// Critical writes what determines how long a run takes. f is nil if conclusions are not wanted.
+func Critical(r *critpath.Result, f *advice.Facts) *doc.Doc {
 	d := &doc.Doc{Title: "critical path"}
 	s := d.Add("critical", "")
 	if r.Replay == 0 {
@@ -42,7 +43,10 @@ func Critical(r *critpath.Result) *doc.Doc {
 	} else {
 		s.Say("The run took %s on %s.", measure.Time(r.T), processors(r.Procs))
 	}
-	lead(s, r)
+	if f != nil {
+		others(d, conclude(d, f))
+		s = d.Add("path", "The path")
+	}
 	s.Say("Work and waits on the critical path, and what they are worth:")
 	t, rows := doc.NewTable("name", "on path", "", "worth", "", "work"), 0
 	for _, e := range shown(r, len(r.Entries), critpath.KindProc, critpath.KindWait) {
@@ -95,7 +99,7 @@ func calls(s *doc.Section, r *critpath.Result) {
 	list := shown(r, len(r.Entries), critpath.KindProc)
 	list = slices.DeleteFunc(list, func(e *critpath.Entry) bool {
 		w := float64(e.WeightedInclusive)
-		return system(e) || w > nearlyAll*float64(r.Replay) || w < leadFrom*float64(r.Replay) ||
+		return system(e) || w > nearlyAll*float64(r.Replay) || w < viewFrom*float64(r.Replay) ||
 			w < little*float64(e.Weighted)
 	})
 	slices.SortStableFunc(list, func(a, b *critpath.Entry) int {
@@ -136,11 +140,12 @@ func Requests(r *critpath.Result) *doc.Doc {
 
 // Served is about the requests of a program whose length the outside decides: its own path is a
 // wait for that.
-func Served(r *critpath.Result, ran int64) *doc.Doc {
+func Served(r *critpath.Result, ran int64, f *advice.Facts) *doc.Doc {
 	d := &doc.Doc{Title: "requests"}
-	s := d.Add("requests", "")
+	s := d.Add("served", "")
 	s.Say("The run took %s on %s. The outside decided that: for most of it, it waited for a signal, a time, or requests. So what follows is about its requests, %s; -procs=%d has the path of the run.", measure.Time(ran), processors(r.Procs), measure.Visible(r.Requests[0].Name), r.Procs)
-	requests(s, r)
+	others(d, conclude(d, f))
+	requests(d.Add("requests", "The requests"), r)
 	return d
 }
 
@@ -174,10 +179,6 @@ func underLocks(s *doc.Section, r *critpath.Result) {
 	for _, e := range list {
 		t.Row(doc.Name(e.Name, loopWidth), doc.Time(e.Self), doc.Share(e.Self, r.T), doc.Time(e.Other),
 			doc.Time(e.Tail))
-	}
-	if len(list) > 0 && float64(list[0].Other) > leadFrom*float64(r.T) {
-		s.Say("Less time under %s makes them shorter: for %s of their time others held it.",
-			measure.Visible(list[0].Name), measure.Percent(list[0].Other, r.T))
 	}
 	s.Table(t)
 }

@@ -57,10 +57,12 @@ func (pg *page) counted() {
 // first is the first screen.
 func (pg *page) first() {
 	pg.doubts(pg.program())
-	pg.advice()
+	more := conclude(pg.Doc, pg.f)
 	pg.summary()
 	pg.notes()
-	pg.more()
+	if len(more) > 0 {
+		pg.Add("more-advice", "Further conclusions").List(more)
+	}
 }
 
 func (pg *page) summary() {
@@ -120,32 +122,6 @@ const (
 	withheldShown = 0.02
 	unownedWarn   = 0.2
 )
-
-// advice lists the conclusions, and says so if the numbers support none.
-func (pg *page) advice() {
-	items := advice.Of(pg.f)
-	s := pg.Add("advice", "What to change first")
-	texts := advice.Texts(items)
-	if len(texts) == 0 && !advice.Inconclusive(items) {
-		s.Say("%s", advice.Absent(pg.p))
-	}
-	s.List(texts[:min(first, len(texts))])
-	for i := range items {
-		if items[i].Remark {
-			s.Say("%s", items[i].Text)
-		}
-	}
-}
-
-// first is how many conclusions the first screen has.
-const first = 3
-
-// more lists the others.
-func (pg *page) more() {
-	if texts := advice.Texts(advice.Of(pg.f)); len(texts) > first {
-		pg.Add("more-advice", "Further conclusions").List(texts[first:])
-	}
-}
 
 func (pg *page) parallelism() {
 	t := doc.NewTable().Left(3)

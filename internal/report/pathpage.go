@@ -1,6 +1,7 @@
 package report
 
 import (
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/steps"
@@ -9,8 +10,8 @@ import (
 
 // CriticalPage is the page for a browser: the sections of [Critical], the run over time, the path
 // through goroutines, and the gains of changes.
-func CriticalPage(p *steps.Program, r *critpath.Result, gains []predict.Change) (*doc.Doc, error) {
-	d := Critical(r)
+func CriticalPage(p *steps.Program, r *critpath.Result, f *advice.Facts, gains []predict.Change) (*doc.Doc, error) {
+	d := Critical(r, f)
 	if r.Replay == 0 {
 		return d, nil
 	}

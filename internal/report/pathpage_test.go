@@ -29,7 +29,7 @@ func TestCriticalPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := report.CriticalPage(p, critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing}),
+	d, err := report.CriticalPage(p, critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing}), nil,
 		predict.Gains(p, 2, sim.Sharing))
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestAgreement(t *testing.T) {
 	}
 	var page bytes.Buffer
 	if err := report.Critical(critpath.New(p, critpath.Options{AsRun: true,
-		Policy: sim.Sharing})).WriteText(&page); err != nil {
+		Policy: sim.Sharing}), nil).WriteText(&page); err != nil {
 		t.Fatal(err)
 	}
 	found := ""
@@ -106,7 +106,7 @@ func TestWorthIsOneNumber(t *testing.T) {
 	}
 	var page bytes.Buffer
 	if err := report.Critical(critpath.New(p, critpath.Options{AsRun: true,
-		Policy: sim.Sharing})).WriteText(&page); err != nil {
+		Policy: sim.Sharing}), nil).WriteText(&page); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []string{`main.busy +10.0ms +10.0% +10.0ms +10.0% `,

@@ -5,13 +5,15 @@ import (
 	"math"
 	"slices"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
 )
 
-// Predict writes how long a program would take on other numbers of processors.
-func Predict(r *predict.Result) *doc.Doc {
+// Predict writes how long a program would take on other numbers of processors. f is nil if
+// conclusions are not wanted.
+func Predict(r *predict.Result, f *advice.Facts) *doc.Doc {
 	d := &doc.Doc{Title: "prediction"}
 	s := d.Add("predict", "")
 	if r.Recorded.Replay == 0 {
@@ -32,7 +34,9 @@ func Predict(r *predict.Result) *doc.Doc {
 	if r.Requests != "" {
 		s.Say("Answers a second are those of clients that wait for an answer, and then for as long as they did, before they ask again. Gains are of the mean time of a request.")
 	}
-	gainsMost(s, r)
+	if f == nil {
+		gainsMost(s, r)
+	}
 	s.Table(changes(r))
 	why := map[string]bool{}
 	for _, c := range r.WhatIf {
@@ -43,6 +47,9 @@ func Predict(r *predict.Result) *doc.Doc {
 	}
 	for _, n := range r.Remarks.Notes {
 		s.Note("%s", n)
+	}
+	if f != nil {
+		others(d, conclude(d, f))
 	}
 	return d
 }
@@ -182,8 +189,8 @@ func changes(r *predict.Result) *doc.Table {
 
 // PredictPage is the page for a browser: what [Predict] says, the speed-up drawn, and changes to
 // move.
-func PredictPage(r *predict.Result) (*doc.Doc, error) {
-	d := Predict(r)
+func PredictPage(r *predict.Result, f *advice.Facts) (*doc.Doc, error) {
+	d := Predict(r, f)
 	if len(r.Runs) > 1 && !r.Outside {
 		if err := figure(d, newSpeedups(r), "speedup", "Speed-up"); err != nil {
 			return nil, err

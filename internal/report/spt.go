@@ -47,6 +47,9 @@ func Delays(x *delays.Experiment, r *delays.Result) *doc.Doc {
 	for _, n := range r.Notes {
 		s.Note("%s", n)
 	}
+	if len(x.Advice) > 0 {
+		others(d, conclusions(d, x.Advice))
+	}
 	return d
 }
 

@@ -1,14 +1,12 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/sim"
-	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
 )
@@ -16,47 +14,6 @@ import (
 // policies say how goroutines get processors.
 var policies = map[sim.Policy]string{
 	sim.Sharing: "processors shared evenly", sim.List: "processors kept until a wait", sim.Go: "Go's scheduler",
-}
-
-// lead says what to change first.
-func lead(s *doc.Section, r *critpath.Result) {
-	var names []string
-	procs := shown(r, len(r.Entries), critpath.KindProc)
-	slices.SortStableFunc(procs, func(a, b *critpath.Entry) int { return cmp.Compare(b.Weighted, a.Weighted) })
-	for _, e := range procs {
-		if len(names) < leads && !system(e) && float64(e.Weighted) > leadFrom*float64(r.Replay) {
-			names = append(names, fmt.Sprintf("%s (%s)", measure.Visible(e.Name),
-				measure.Percent(e.Weighted, r.Replay)))
-		}
-	}
-	waits, causes := outside(r)
-	if waits > r.T/2 {
-		s.Say("For %s of that it waits for %s, which no change of its procedures makes shorter, as far as the trace shows.", measure.Percent(waits, r.T), strings.Join(causes, " or "))
-		if len(r.Requests) > 0 {
-			s.Say("What it did meanwhile, such as %s, has paths of its own: qinst critical -requests.",
-				r.Requests[0].Name)
-		}
-	}
-	switch {
-	case len(names) > 0:
-		s.Say("Less work in %s makes it shorter; in brackets is the share of the run that each is worth.",
-			strings.Join(names, ", "))
-	case waits <= r.T/2:
-		s.Say("No procedure's own work is worth more than %.0f %% of the run.", 100*leadFrom)
-	}
-	for _, c := range r.Crowds {
-		if c.Cap > 0 && float64(c.Waited) > crowdedFrom*float64(r.T) {
-			s.Say("Goroutines waited %s for room in %s, which has %s: qinst predict -what-if %s tells what more would gain.", measure.Time(c.Waited), measure.Visible(c.Name), roomOf(c.Cap), measure.Visible(c.Change))
-			break
-		}
-	}
-	for _, e := range shown(r, len(r.Entries), critpath.KindSync) {
-		if float64(e.Weighted) > leadFrom*float64(r.Replay) && float64(e.Waited) > leadFrom*float64(r.T) {
-			s.Say("Less time under %s (%s) makes it shorter: goroutines waited %s for it.", measure.Visible(e.Name),
-				measure.Percent(e.Weighted, r.Replay), measure.Time(e.Waited))
-			break
-		}
-	}
 }
 
 // system reports whether an entry is no procedure of the source.
@@ -121,13 +78,6 @@ func views(s *doc.Section, r *critpath.Result) (bounds bool) {
 	return bounds
 }
 
-func roomOf(n int) string {
-	if n == 1 {
-		return "1 place"
-	}
-	return fmt.Sprintf("%d places", n)
-}
-
 func processors(n int) string {
 	if n == 1 {
 		return "1 processor"
@@ -135,31 +85,9 @@ func processors(n int) string {
 	return fmt.Sprintf("%d processors", n)
 }
 
-// leads is how many procedures the first sentence names, if they are worth leadFrom of the run.
-// Goroutines that waited for room for crowdedFrom of it are worth a sentence.
-const (
-	leads       = 3
-	leadFrom    = 0.03
-	crowdedFrom = 0.2
-)
-
-// outside returns how long the path waits for events outside of goroutines, by their cause.
-func outside(r *critpath.Result) (ns int64, causes []string) {
-	for _, c := range []struct {
-		steps.Cause
-		words string
-	}{{steps.Timer, "timers"}, {steps.Call, "system calls"},
-		{steps.Network, "the network or pipes, whose other ends may be this program's"}} {
-		for i := range r.Entries {
-			if e := &r.Entries[i]; e.ID == "wait:"+c.String() {
-				if ns += e.Self; 100*e.Self > r.T {
-					causes = append(causes, c.words)
-				}
-			}
-		}
-	}
-	return ns, causes
-}
+// viewFrom is the share of the run that a procedure is worth with its callees to be shown with
+// them.
+const viewFrom = 0.03
 
 // estimate marks a number of an entry that is sampled, or known in part.
 func estimate(e *critpath.Entry, c doc.Cell) doc.Cell {

@@ -48,7 +48,7 @@ func (f *Facts) conclude() (list []Item) {
 	}
 	list = f.weigh(list)
 	if len(Texts(list)) == 0 {
-		return append(saturated(p), list...)
+		return append(saturated(f), list...)
 	}
 	return append(list, atBest(p, list)...)
 }

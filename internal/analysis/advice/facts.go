@@ -12,8 +12,9 @@ import (
 // Facts are what conclusions rest on.
 type Facts struct {
 	*profile.Profile
-	Path  *critpath.Result // nil: the trace lacks events, or is too long
-	Gains Gains            // nil: they cannot be computed
+	Program *steps.Program
+	Path    *critpath.Result // nil: the trace lacks events, or is too long
+	Gains   Gains            // nil: they cannot be computed
 	// the requests that the program serves, if the outside decides how long it runs; its path then
 	// says nothing of what a change gains
 	Served string
@@ -42,20 +43,39 @@ const mostEvents = 5_000_000
 // Gather computes the path of a run, and prepares predictions.
 func Gather(t *trace.Trace, p *profile.Profile) *Facts {
 	f := &Facts{Profile: p, CPUs: int(t.Int("ncpu"))}
-	if p.Goroutines == 0 || f.TooLong() || !p.BusyKnown() {
+	if !f.hasPath() {
 		return f
 	}
 	program, _, err := steps.Build(t, steps.Options{VirtualProcs: p.Virtual})
 	if err != nil {
 		return f // what is wrong with the file has been said
 	}
-	f.Served = critpath.Served(program)
-	held := Held(p)
-	f.Path = critpath.New(program, critpath.Options{Policy: sim.Sharing, AsRun: true, Held: held, Brief: true})
-	if q := predict.NewPredictor(program, sim.Go, held); q != nil {
-		f.Gains = q
+	f.follow(program)
+	return f
+}
+
+// From is [Gather] for a program whose steps are known.
+func From(program *steps.Program, p *profile.Profile) *Facts {
+	f := &Facts{Profile: p, CPUs: int(program.R.T.Int("ncpu"))}
+	if f.hasPath() {
+		f.follow(program)
 	}
 	return f
+}
+
+// hasPath reports whether conclusions rest on the path, too.
+func (f *Facts) hasPath() bool { return f.Goroutines > 0 && !f.TooLong() && f.BusyKnown() }
+
+func (f *Facts) follow(program *steps.Program) {
+	f.Program, f.Served, f.Path = program, critpath.Served(program), critpath.New(program, AsRun(f.Profile))
+	if q := predict.NewPredictor(program, sim.Go, Held(f.Profile)); q != nil {
+		f.Gains = q
+	}
+}
+
+// AsRun are the options of the path of the run as it was.
+func AsRun(p *profile.Profile) critpath.Options {
+	return critpath.Options{Policy: sim.Sharing, AsRun: true, Held: Held(p), Brief: true}
 }
 
 // TooLong reports whether the trace is too long for its path.

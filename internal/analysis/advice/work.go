@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/names"
@@ -259,18 +260,14 @@ func alone(p *profile.Profile) (best *profile.Entry) {
 }
 
 // saturated says, if nothing else is found and all processors are busy, that only less work helps,
-// and where most of the work is. It is a remark, because this is normal in a healthy program. Where
-// the system kept threads waiting, the processors were busy with something else.
-func saturated(p *profile.Profile) []Item {
+// and in which procedure it helps most. It is a remark, because this is normal in a healthy
+// program. Where the system kept threads waiting, the processors were busy with something else.
+func saturated(f *Facts) []Item {
+	p := f.Profile
 	if len(p.Parallelism) <= p.Procs || measure.Ratio(p.Parallelism[p.Procs], p.Wall)*given(p) < 1-unusedShare.value() {
 		return nil
 	}
-	var most *profile.Entry
-	for i := range p.Entries {
-		if e := &p.Entries[i]; isWritten(e) && (most == nil || e.SelfNPT > most.SelfNPT) {
-			most = e
-		}
-	}
+	most, part, of := f.mostWorth()
 	if most == nil {
 		return nil
 	}
@@ -285,16 +282,44 @@ func saturated(p *profile.Profile) []Item {
 	if p.Procs == 1 {
 		busy = "The one processor was"
 	}
-	text := fmt.Sprintf("%s busy for %s of the run: only plain optimization helps, first of all of %s, whose own code is %s of it.",
-		busy, measure.Percent(all, p.Wall), most.Name, measure.Percent(most.SelfNPT, p.Wall))
+	text := fmt.Sprintf("%s busy for %s of the run: only plain optimization helps, first of all of %s, %s of it.",
+		busy, measure.Percent(all, p.Wall), most.Name, of)
 	if mean > readyPerProc.value()*float64(p.Procs) {
 		text += fmt.Sprintf(" On average %.1f goroutines were ready, and waited for one: qinst predict tells whether more processors would help.", mean)
 	}
 	return []Item{{ID: "all-busy", Claim: "all processors were busy", Subject: about(most), Remark: true,
 		Evidence: []Fact{ns("time with all processors busy", all),
-			share("of the run in its own code", measure.Ratio(most.SelfNPT, p.Wall)),
+			share("of the run for its own code", part),
 			number("goroutines ready on average", mean)},
 		Text: text}}
+}
+
+// mostWorth is the procedure whose own work is worth most of the run, that share, and words for it.
+// Without a path it is the one with most normalized processor time.
+func (f *Facts) mostWorth() (most *profile.Entry, part float64, of string) {
+	worth := map[string]int64{}
+	if r := f.Path; r != nil && r.Replay > 0 && f.Served == "" {
+		for i := range r.Entries {
+			if e := &r.Entries[i]; e.Kind == critpath.KindProc && !e.Unknown {
+				worth[e.ID] = e.Weighted
+			}
+		}
+	}
+	of = "whose own code is"
+	if len(worth) > 0 {
+		of = "whose own code is worth"
+	}
+	for i := range f.Entries {
+		e := &f.Entries[i]
+		ns := e.SelfNPT
+		if len(worth) > 0 {
+			ns = worth[e.ID]
+		}
+		if share := measure.Ratio(ns, f.Wall); isWritten(e) && share > part {
+			most, part = e, share
+		}
+	}
+	return most, part, fmt.Sprintf("%s %s", of, measure.Percent(int64(part*float64(f.Wall)), f.Wall))
 }
 
 // fewProcessors finds programs that use fewer processors than they might, and are short of them.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/measure"
@@ -104,6 +105,16 @@ var loud = map[string]bool{"contended-lock": true, "saturated-lock": true, "pend
 	"semaphore": true, "one-receiver": true,
 	"small-buffer": true, "barrier": true, "garbage-collector": true}
 
+// shorter is what half of the work under a lock gains, in percent, if that is worth a line. Who
+// holds the lock has less to do, whether or not anybody waits for it.
+func (f *Facts) shorter(it *Item) (percent float64, ok bool) {
+	if !strings.HasPrefix(it.WhatIf, "split:") {
+		return 0, false
+	}
+	c, err := f.Gains.Gain("hold:" + it.Subject.Name + "=-50%")
+	return c.GainPct, err == nil && c.Unknown == "" && c.GainPct >= 100*surelyGains
+}
+
 // worthless is the finding that a change gains nothing.
 func (f *Facts) worthless(it *Item) Item {
 	w := *it
@@ -112,8 +123,12 @@ func (f *Facts) worthless(it *Item) Item {
 	if it.Gain.High > int64(nothing*float64(f.Wall)) {
 		little = "Little or nothing"
 	}
-	w.Text = fmt.Sprintf("%s is gained at %s, although goroutines wait there: the run waits for something else (0 to %s of it).",
-		little, it.Subject.Name, measure.Percent(max(0, it.Gain.High), f.Wall))
+	at, after := "at", ""
+	if gain, ok := f.shorter(it); ok {
+		at, after = "by splitting", fmt.Sprintf(" Half of the work under it gains %.0f %%, with or without the lock.", gain)
+	}
+	w.Text = fmt.Sprintf("%s is gained %s %s, although goroutines wait there: the run waits for something else (0 to %s of it).%s",
+		little, at, it.Subject.Name, measure.Percent(max(0, it.Gain.High), f.Wall), after)
 	if it.ID == "garbage-collector" {
 		w.Text = fmt.Sprintf("%s is gained by less work of the collector (0 to %s of the run).", little,
 			measure.Percent(max(0, it.Gain.High), f.Wall))

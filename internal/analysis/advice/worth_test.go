@@ -39,7 +39,7 @@ func twoLocks() *profile.Profile {
 // TestWeigh: what gains more comes first, however long the waits are; what gains nothing is said to
 // do so; and what is not known comes between, by a part of its bound.
 func TestWeigh(t *testing.T) {
-	const loud, late = "split:main.loud=64", "split:main.late=64"
+	const loud, late, held = "split:main.loud=64", "split:main.late=64", "hold:main.loud=-50%"
 	of := func(lo, value, hi float64) predict.Change {
 		return predict.Change{LoPct: lo, GainPct: value, HiPct: hi}
 	}
@@ -52,6 +52,8 @@ func TestWeigh(t *testing.T) {
 		{gains{loud: of(5, 10, 15), late: of(20, 30, 40)}, []string{"main.late", "main.loud"}, ""},
 		{gains{loud: of(0, 0, 1), late: of(20, 30, 40)}, []string{"main.late"}, "Nothing is gained at main.loud"},
 		{gains{loud: of(-3, 1, 20), late: of(20, 30, 40)}, []string{"main.late"}, "Little or nothing is gained at main.loud"},
+		{gains{loud: of(0, 0, 1), held: of(9, 10, 11), late: of(20, 30, 40)}, []string{"main.late"},
+			"by splitting main.loud, although goroutines wait there: the run waits for something else (0 to 1.0% of it). Half of the work under it gains 10 %"},
 		{gains{late: of(2.5, 3, 4)}, []string{"main.loud", "main.late"}, ""},
 		{gains{loud: {Unknown: "not seen"}, late: of(20, 30, 40)}, []string{"main.late", "main.loud"}, ""},
 	} {

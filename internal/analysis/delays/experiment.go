@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"time"
+
+	"qinst.dev/internal/analysis/advice"
 )
 
 // FileVersion is that of an [Experiment] as JSON.
@@ -27,6 +29,8 @@ type Experiment struct {
 	Factors []Factor  `json:"factors"` // that can be delayed
 	Plans   []Plan    `json:"plans"`
 	Notes   []string  `json:"notes"`
+
+	Advice []advice.Item `json:"advice,omitempty"` // conclusions from the first run
 }
 
 // Asked identifies the experiment, so that another one is not resumed in its place.

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/delays"
 	"qinst.dev/internal/lab"
 	"qinst.dev/internal/stats"
@@ -213,6 +214,7 @@ func (x *experiment) factors(ctx context.Context, procs int) error {
 		if x.Machine.Procs = x.o.virtual(procs); x.Machine.Procs == 0 {
 			x.Machine.Procs = int(t.Int("gomaxprocs"))
 		}
+		x.Advice = advice.Of(advice.Gather(t, f.p))
 		if x.o.Barriers {
 			if f.barriers, err = barriersIn(t); err == nil {
 				x.Factors, x.Notes, err = f.meant(x.o.Rules)
