@@ -99,8 +99,9 @@ const importOrder = `
 	trials/bench, analysis/predict < trials/gains;
 	trials/bench, analysis/advice, stats < trials/cases;
 	trials/bench, stats < trials/delays;
+	trials/bench, analysis/advice, stats < trials/fresh;
 	trials/soak, trials/process, trials/othertests, trials/counts, trials/servers, trials/instructions, trials/bottlenecks, trials/interference, trials/paths,
-		trials/cases, trials/corrections, trials/delays, trials/gains, trials/progen, runtime/settings, runtime/api < trials;
+		trials/cases, trials/corrections, trials/delays, trials/fresh, trials/gains, trials/progen, runtime/settings, runtime/api < trials;
 `
 
 // testImports are further imports of tests, besides those of their package and the package itself:

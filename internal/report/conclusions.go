@@ -14,16 +14,18 @@ const first = 3
 // conclude adds the conclusions to a view, or says that the numbers support none. It returns those
 // for which there was no room.
 func conclude(d *doc.Doc, f *advice.Facts) (more []string) {
-	items := advice.Of(f)
-	more = conclusions(d, items)
+	items, absent := advice.Of(f), ""
 	if len(advice.Texts(items)) == 0 && !advice.Inconclusive(items) {
-		d.Section("advice").Say("%s", advice.Absent(f.Profile))
+		absent = advice.Absent(f.Profile)
 	}
-	return more
+	return conclusions(d, items, absent)
 }
 
-func conclusions(d *doc.Doc, items []advice.Item) (more []string) {
+func conclusions(d *doc.Doc, items []advice.Item, absent string) (more []string) {
 	s := d.Add("advice", "What to change first")
+	if absent != "" {
+		s.Say("%s", absent)
+	}
 	texts := advice.Texts(items)
 	n := min(first, len(texts))
 	s.List(texts[:n])

@@ -48,7 +48,7 @@ func Delays(x *delays.Experiment, r *delays.Result) *doc.Doc {
 		s.Note("%s", n)
 	}
 	if len(x.Advice) > 0 {
-		others(d, conclusions(d, x.Advice))
+		others(d, conclusions(d, x.Advice, ""))
 	}
 	return d
 }

@@ -28,6 +28,7 @@ import (
 	"qinst.dev/internal/trials/corrections"
 	"qinst.dev/internal/trials/counts"
 	"qinst.dev/internal/trials/delays"
+	"qinst.dev/internal/trials/fresh"
 	"qinst.dev/internal/trials/gains"
 	"qinst.dev/internal/trials/instructions"
 	"qinst.dev/internal/trials/interference"
@@ -59,6 +60,8 @@ var trials = []trial{
 		run: counts.Run},
 	{name: "delays", doc: "how long delays are, measured from outside, alone and beside busy processes (12 minutes)",
 		results: "results/24-delays.json", apart: true, run: delays.Run},
+	{name: "fresh", doc: "first screens of programs that are drawn by a seed, with the gains of their repaired forms (a quarter of an hour)",
+		results: "results/29-fresh.json", apart: true, run: fresh.Run},
 	{name: "fuzz", doc: "each fuzz target for a minute, or the given time", run: fuzz},
 	{name: "gains", doc: "predicted gains beside those of programs that are really changed, drawn by a seed (a quarter of an hour)",
 		results: "results/27-gains.json", apart: true, run: gains.Run},

@@ -14,9 +14,9 @@ type rule func(*Facts) []Item
 
 // rules are applied in this order, which is that of conclusions whose gains are not known: those
 // that name a possible change come first.
-var rules = []rule{abandoned, leaks, fewProcessors, locks, semaphores, receivers, barriers, buffers, outside,
-	serialParts, imbalance,
-	starvation, turns, idleness, tiny, herds, spinning, operations, collector, unprobed}
+var rules = []rule{abandoned, leaks, fewProcessors, locks, semaphores, receivers, barriers, batches, buffers, outside,
+	serialWork, imbalance,
+	starvation, turns, idleness, tiny, herds, spinning, operations, mechanisms, collector, unprobed}
 
 // Of returns the conclusions that facts support, those whose change gains most first.
 func Of(f *Facts) []Item {
@@ -48,9 +48,11 @@ func (f *Facts) conclude() (list []Item) {
 	}
 	list = f.weigh(list)
 	if len(Texts(list)) == 0 {
-		return append(saturated(f), list...)
+		if busy := saturated(f); busy != nil {
+			return append(busy, list...)
+		}
 	}
-	return append(list, atBest(p, list)...)
+	return append(append(list, atBest(p, list)...), f.more(list)...)
 }
 
 // waits are the conclusions that are about processors without work.

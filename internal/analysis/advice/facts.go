@@ -21,7 +21,8 @@ type Facts struct {
 	// CPUs is how many processors the program might have used; 0: not known
 	CPUs int
 
-	items []Item // the conclusions, once they are drawn
+	items  []Item           // the conclusions, once they are drawn
+	worths map[string]int64 // see worthOf
 }
 
 // Gains computes what changes gain.

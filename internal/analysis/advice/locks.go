@@ -99,7 +99,7 @@ func contended(f *Facts, o *profile.Object, queued int64) Item {
 		f.pendingWriter(&it, o, queued)
 	}
 	if o.Holds > 0 && o.Ops > 2*manyHolds && o.Hold/int64(o.Ops/2) < shortHold {
-		it.Change = Batch
+		it.Change, it.atMost = Batch, queued // what it costs is processor time, busy or not
 		it.Text = fmt.Sprintf("give each goroutine its own of what %s guards, or take it once for many items: it was taken %s times, for %s each, which is less than to hand it over takes; goroutines queued for %s for %s (%s of the run)",
 			name(o), measure.Count(o.Ops/2), measure.Time(o.Hold/int64(o.Ops/2)), pronoun(o), measure.Time(queued),
 			measure.Percent(queued, p.Wall))
@@ -343,7 +343,7 @@ func barriers(f *Facts) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		several := timeWaiting(o, 2)
-		if o.Lock() || sends(o) || o.Streams() || o.Announces() || gathered(o) || o.Waits < 4 ||
+		if o.Lock() || sends(o) || o.Streams() || o.Announces() || gathered(o) || feeds(o) || o.Waits < 4 ||
 			2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() ||
 			measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 			continue
@@ -364,6 +364,36 @@ func barriers(f *Facts) (out []Item) {
 		out = append(out, it)
 	}
 	return out
+}
+
+// batches finds wait groups at which one goroutine waits again and again until all of a batch are
+// done, while processors have nothing to do: those that are done sooner could take the next items.
+func batches(f *Facts) (out []Item) {
+	p := f.Profile
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		less := min(o.Wait, unused(p)) / 2
+		if o.Kind != replay.KindWaitGroup || o.Waits < fewBatches || timeWaiting(o, 2) > 0 ||
+			measure.Ratio(less, p.Wall) < barrierShare.value() {
+			continue
+		}
+		out = append(out, Item{ID: "batches", Claim: "each batch waits for its longest part", Subject: aboutObject(o), Change: Balance,
+			atMost:   less,
+			Evidence: []Fact{count("batches", o.Waits), ns("waited", o.Wait), ns("time with an unused processor", unused(p))},
+			Text: fmt.Sprintf("let goroutines take the next item when they have done one, instead of waiting at %s for all of a batch: that was %s times, %s each, and not all processors were busy for %s (%s of the run)",
+				name(o), measure.Count(o.Waits), measure.Time(o.Wait/o.Waits), measure.Time(unused(p)),
+				measure.Percent(unused(p), p.Wall))})
+	}
+	return out
+}
+
+// fewBatches is how many batches are worth to be joined.
+const fewBatches = 8
+
+// feeds reports whether goroutines wait for a channel's items: at times one sends to all of them in
+// a row, because they are faster.
+func feeds(o *profile.Object) bool {
+	return o.Kind == replay.KindChannel && 5*o.Together < 4*o.Waits
 }
 
 // gathered reports whether goroutines wait for an object mostly when all of its users are there.
@@ -435,6 +465,9 @@ func OperationCost(p *profile.Profile) (all int64, most *profile.Object) {
 // operations finds operations on synchronization objects that take long by themselves.
 func operations(f *Facts) []Item {
 	p := f.Profile
+	if it := f.costly(); it != nil {
+		return []Item{*it}
+	}
 	all, most := OperationCost(p)
 	if most == nil || measure.Ratio(all, p.Busy) < syncShare.value() {
 		return nil
@@ -446,3 +479,41 @@ func operations(f *Facts) []Item {
 		Text: fmt.Sprintf("synchronize less often: operations take about %s by themselves, without waiting (%s of busy), most of it in %s operations on %s. Larger pieces of work need fewer of them",
 			measure.Time(all), measure.Percent(all, p.Busy), measure.Count(most.Ops), most.Name)}}
 }
+
+// costly finds the object whose operations take most of the run by the samples of their lines:
+// where processors fight for its memory they take many times as long as they do alone.
+func (f *Facts) costly() *Item {
+	var object *profile.Object
+	var in *profile.Entry
+	var most profile.LineTime
+	for i := range f.Objects {
+		o := &f.Objects[i]
+		if o.Ops < manyOps || o.Line == 0 {
+			continue
+		}
+		for k := range f.Entries {
+			e := &f.Entries[k]
+			for _, l := range e.Lines {
+				if l.Line == o.Line && e.File == o.File && l.SelfNPT > most.SelfNPT {
+					object, in, most = o, e, l
+				}
+			}
+		}
+	}
+	if object == nil || measure.Ratio(most.SelfNPTs.Low, f.Wall) < syncShare.value()/2 ||
+		measure.Ratio(most.SelfNPT, f.Wall) < syncShare.value() {
+		return nil
+	}
+	s := aboutObject(object)
+	each := measure.Ratio(most.SelfNPT, int64(object.Ops/2)) * float64(min(f.Procs, 2))
+	return &Item{ID: "many-operations", Claim: "operations on synchronization objects take long by themselves", Subject: s,
+		WhatIf: fmt.Sprintf("self:%s=-%.0f%%", in.Name, 100*measure.Ratio(most.SelfNPT, in.SelfNPT)), partly: true,
+		Evidence: []Fact{ns("operations in their line", most.SelfNPT), ns("at least", most.SelfNPTs.Low),
+			count("operations", object.Ops)},
+		Text: fmt.Sprintf("use %s less often, or do without it, as with a copy for each goroutine or an atomic pointer: to take and give it back takes %s of the run (%s), %s times %s, although hardly anybody waits",
+			at(&s), measure.Time(most.SelfNPT), measure.Percent(most.SelfNPT, f.Wall),
+			measure.Count(object.Ops/2), measure.Time(int64(each)))}
+}
+
+// manyOps is from how many operations on their own time matters.
+const manyOps = 10_000

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/names"
@@ -267,8 +266,8 @@ func saturated(f *Facts) []Item {
 	if len(p.Parallelism) <= p.Procs || measure.Ratio(p.Parallelism[p.Procs], p.Wall)*given(p) < 1-unusedShare.value() {
 		return nil
 	}
-	most, part, of := f.mostWorth()
-	if most == nil {
+	most, words := f.mostWorth()
+	if len(most) == 0 {
 		return nil
 	}
 	all, ready := p.Parallelism[p.Procs], int64(0)
@@ -282,44 +281,16 @@ func saturated(f *Facts) []Item {
 	if p.Procs == 1 {
 		busy = "The one processor was"
 	}
-	text := fmt.Sprintf("%s busy for %s of the run: only plain optimization helps, first of all of %s, %s of it.",
-		busy, measure.Percent(all, p.Wall), most.Name, of)
+	text := fmt.Sprintf("%s busy for %s of the run: only less work helps. The own code of these is worth, of it: %s.",
+		busy, measure.Percent(all, p.Wall), words)
 	if mean > readyPerProc.value()*float64(p.Procs) {
 		text += fmt.Sprintf(" On average %.1f goroutines were ready, and waited for one: qinst predict tells whether more processors would help.", mean)
 	}
-	return []Item{{ID: "all-busy", Claim: "all processors were busy", Subject: about(most), Remark: true,
+	return []Item{{ID: "all-busy", Claim: "all processors were busy", Subject: about(most[0]), Remark: true,
 		Evidence: []Fact{ns("time with all processors busy", all),
-			share("of the run for its own code", part),
+			share("of the run for its own code", measure.Ratio(f.worthOf(most[0]), p.Wall)),
 			number("goroutines ready on average", mean)},
 		Text: text}}
-}
-
-// mostWorth is the procedure whose own work is worth most of the run, that share, and words for it.
-// Without a path it is the one with most normalized processor time.
-func (f *Facts) mostWorth() (most *profile.Entry, part float64, of string) {
-	worth := map[string]int64{}
-	if r := f.Path; r != nil && r.Replay > 0 && f.Served == "" {
-		for i := range r.Entries {
-			if e := &r.Entries[i]; e.Kind == critpath.KindProc && !e.Unknown {
-				worth[e.ID] = e.Weighted
-			}
-		}
-	}
-	of = "whose own code is"
-	if len(worth) > 0 {
-		of = "whose own code is worth"
-	}
-	for i := range f.Entries {
-		e := &f.Entries[i]
-		ns := e.SelfNPT
-		if len(worth) > 0 {
-			ns = worth[e.ID]
-		}
-		if share := measure.Ratio(ns, f.Wall); isWritten(e) && share > part {
-			most, part = e, share
-		}
-	}
-	return most, part, fmt.Sprintf("%s %s", of, measure.Percent(int64(part*float64(f.Wall)), f.Wall))
 }
 
 // fewProcessors finds programs that use fewer processors than they might, and are short of them.

@@ -21,9 +21,13 @@ const (
 	surelyGains = 0.02
 	// likelyGains is enough in the middle of the interval, whatever the lower end is.
 	likelyGains = 0.04
+	// boundFrom is the share of the run that a gain at an object where goroutines wait may be at
+	// most, if it is not known, to be worth a line.
+	boundFrom = 0.1
 	// nothing is the share that a gain of nothing may be.
 	nothing = 0.05
-	// unknownWorth is what part of its bound a gain counts that is not known.
+	// unknownWorth is what part of its bound a gain counts that is not known, and what part of its
+	// middle one counts at least that may be nothing.
 	unknownWorth = 0.25
 )
 
@@ -40,10 +44,11 @@ func (f *Facts) weigh(list []Item) (out []Item) {
 			continue // one line for each object, by the first rule that finds it
 		}
 		switch f.gain(&it); {
-		case it.Gain == nil || float64(it.Gain.Low) >= surelyGains*float64(f.Wall) ||
-			float64(it.Gain.Ns) >= likelyGains*float64(f.Wall):
+		case it.Gain == nil && (!loud[it.ID] || f.worth(&it) >= unknownWorth*boundFrom*float64(f.Wall)) ||
+			it.Gain != nil && (float64(it.Gain.Low) >= surelyGains*float64(f.Wall) ||
+				float64(it.Gain.Ns) >= likelyGains*float64(f.Wall)):
 			out = append(out, it)
-		case loud[it.ID]:
+		case it.Gain != nil && loud[it.ID]:
 			remarks = append(remarks, f.worthless(&it))
 		}
 	}
@@ -91,7 +96,7 @@ func (f *Facts) worth(it *Item) float64 {
 	case it.Defect:
 		return math.Inf(1)
 	case it.Gain != nil:
-		return float64(it.Gain.Low)
+		return max(float64(it.Gain.Low), unknownWorth*float64(it.Gain.Ns))
 	case it.atMost > 0:
 		bound = float64(it.atMost)
 	case waits[it.ID]:

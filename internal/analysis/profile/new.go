@@ -182,6 +182,7 @@ func (p *Profile) procedures(b *builder, incl []Usage) {
 		b.intervals(&e, proc)
 		if e.Kind == KindProc {
 			e.Lines = b.samples.text.divide(proc, e.SelfNPT, e.SelfNPTs)
+			e.Callees, e.Doing = b.samples.text.callees(proc)
 		}
 		p.Entries = append(p.Entries, e)
 	}

@@ -351,6 +351,33 @@ func TestBlameAtBarrier(t *testing.T) {
 	}
 }
 
+// Who hands out items in a row ends waits within a short time of each other, but never all: whoever
+// had one waits again. That is no barrier.
+func TestStreamIsNoBarrier(t *testing.T) {
+	b := tracetest.New(4)
+	ch := b.Object("main.jobs", spec.OpReceive)
+	stack := b.StackAt(ch, "main.receive", "runtime.goexit")
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	var all []tracetest.G
+	for range 8 {
+		g := b.Go(main, "main.receive")
+		b.Start(g, 1)
+		b.Wait(g, "chan receive", 0x1000, stack)
+		all = append(all, g)
+	}
+	b.At(100_000)
+	for k := range 400 {
+		g := all[k%8]
+		b.At(b.Now()+5_000).Unpark(main, g)
+		b.Start(g, 1)
+		b.At(b.Now()+1_000).Wait(g, "chan receive", 0x1000, stack)
+	}
+	if o := object(t, profileOf(t, b), "main.jobs"); o.Waits != 408 || o.Together != 0 {
+		t.Errorf("%d of %d waits ended together, expected none of 408", o.Together, o.Waits)
+	}
+}
+
 // A goroutine that WaitGroup.Go started ends the wait after the procedure that it was started for.
 // Who started it waits, and did nothing.
 func TestBlameForGo(t *testing.T) {

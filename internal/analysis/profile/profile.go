@@ -180,6 +180,10 @@ type Entry struct {
 	NPTs     *Interval `json:"npt_interval,omitempty"`
 	// Lines divide SelfNPT by lines of the procedure's text, where samples show which line ran.
 	Lines []LineTime `json:"self_lines,omitempty"`
+	// Callees are what a procedure called that has no probes, such as packages without any and the
+	// runtime, and has most of its own time; and Doing is what these do, as far as that is known.
+	Callees []Callee `json:"callees,omitempty"`
+	Doing   []Doing  `json:"doing,omitempty"`
 	// BlockedOn divides SelfBlocked by object, as far as the waits began in the trace.
 	BlockedOn []Waited `json:"self_blocked_on,omitempty"`
 	// Blame is the time that others waited: for an object that the procedure held, or until the

@@ -35,7 +35,7 @@ type ends struct {
 	by       trace.Slot
 	did      replay.Operation // of that one
 	together int64            // waits that ended together, as far as is known
-	alone    bool             // the last one is not counted so far
+	chain    int64            // the last ones that may be such, because others still wait
 }
 
 // ender is the waker of a wait, or the one to blame for it: a procedure, or minus the cause.
@@ -112,7 +112,7 @@ func (q *queue) spend(n int, dt int64) {
 func (q *queue) leave(now trace.Time, ns, own int64, by ender, g *replay.G, all bool) {
 	q.advance(now)
 	q.n--
-	q.ends.end(now, ns, g, all)
+	q.ends.end(now, ns, g, all, q.n)
 	switch {
 	case q.of != nil && q.of.Known && !q.of.Partly:
 	case !q.lock:
@@ -126,23 +126,25 @@ func (q *queue) leave(now trace.Time, ns, own int64, by ender, g *replay.G, all 
 	}
 }
 
-// end counts the waits that one goroutine ends together: within togetherNS of each other, or
-// within a small part of the wait at hand, because the first one that it wakes may wake a thread,
-// which is a system call. It ends them together in any time by an operation that ends them all.
-func (e *ends) end(now trace.Time, ns int64, g *replay.G, all bool) {
+// end counts the waits that one goroutine ends together, until nobody is left: within togetherNS of
+// each other and a part of the wait at hand, or within a small part of that, because the first one
+// that it wakes may wake a thread, which is a system call. It ends them together in any time by an
+// operation that ends them all. Who hands out one item after another, of which each ends a wait,
+// leaves some who wait.
+func (e *ends) end(now trace.Time, ns int64, g *replay.G, all bool, left int) {
 	by, did := trace.NoSlot, replay.Operation{}
 	if g != nil {
 		by, did = g.Slot, g.Did
 	}
-	soon := now-e.at <= max(togetherNS, trace.Time(ns)/togetherPart) || all && did == e.did
-	if by == trace.NoSlot || by != e.by || !soon {
-		e.alone = true
-	} else {
-		e.together++
-		if e.alone {
-			e.together++ // the one before is the first
-			e.alone = false
+	near := max(min(togetherNS, trace.Time(ns)/aside), trace.Time(ns)/togetherPart)
+	if soon := now-e.at <= near || all && did == e.did; by == trace.NoSlot || by != e.by || !soon {
+		e.chain = 0
+	}
+	if e.chain++; left == 0 {
+		if e.chain > 1 {
+			e.together += e.chain
 		}
+		e.chain = 0
 	}
 	e.at, e.by, e.did = now, by, did
 }
@@ -150,6 +152,7 @@ func (e *ends) end(now trace.Time, ns int64, g *replay.G, all bool) {
 // togetherNS is far above the time between two goroutines that are woken in a loop.
 const (
 	togetherNS   = 20e3
+	aside        = 4
 	togetherPart = 100
 )
 

@@ -19,7 +19,15 @@ type LineTime struct {
 }
 
 // text has the samples that show at which line of a procedure a thread was.
-type text map[trace.PointID]map[int]spot
+type text map[trace.PointID]*inText
+
+// inText is what samples found in a procedure: lines, what these called that has no probes, and the
+// mechanisms of that.
+type inText struct {
+	lines      map[int]spot
+	calls      map[Callee]spot
+	mechanisms map[replay.Mechanism]map[Callee]spot
+}
 
 // spot is the weight of samples, in processors, and their number.
 type spot struct{ weight, n float64 }
@@ -32,19 +40,100 @@ func (x text) note(r *replay.Replay, at replay.ContextID, code trace.CodeID, bus
 	if !ok || busy == 0 {
 		return
 	}
-	lines := x[proc]
-	if lines == nil {
-		lines = map[int]spot{}
-		x[proc] = lines
+	in := x[proc]
+	if in == nil {
+		in = &inText{map[int]spot{}, map[Callee]spot{}, map[replay.Mechanism]map[Callee]spot{}}
+		x[proc] = in
 	}
-	f := lines[line]
-	lines[line] = spot{f.weight + weight/float64(busy), f.n + 1}
+	more := func(f spot) spot { return spot{f.weight + weight/float64(busy), f.n + 1} }
+	in.lines[line] = more(in.lines[line])
+	name, how := r.Calls(code, proc)
+	if name == "" {
+		return
+	}
+	c := Callee{Name: name, Line: line}
+	in.calls[c] = more(in.calls[c])
+	if how == replay.Library {
+		return
+	}
+	if in.mechanisms[how] == nil {
+		in.mechanisms[how] = map[Callee]spot{}
+	}
+	in.mechanisms[how][c] = more(in.mechanisms[how][c])
+}
+
+// callees are what a procedure called that has no probes, what has most of its time first; and the
+// mechanisms of that.
+func (x text) callees(proc trace.PointID) (list []Callee, doing []Doing) {
+	in := x[proc]
+	if in == nil {
+		return nil, nil
+	}
+	all := spot{}
+	for _, f := range in.lines {
+		all.add(f)
+	}
+	part := func(f spot) Part95 {
+		low, high := stats.Share(f.weight/all.weight, all.n)
+		return Part95{f.weight / all.weight, [2]float64{low, high}}
+	}
+	for c, f := range in.calls {
+		c.Part95 = part(f)
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b Callee) int {
+		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Line, b.Line))
+	})
+	for how, calls := range in.mechanisms {
+		d, sum, most := Doing{How: how}, spot{}, 0.0
+		for c, f := range calls {
+			if sum.add(f); f.weight > most || f.weight == most && c.Name < d.By {
+				d.By, d.Line, most = c.Name, c.Line, f.weight
+			}
+		}
+		d.Part95 = part(sum)
+		doing = append(doing, d)
+	}
+	slices.SortFunc(doing, func(a, b Doing) int {
+		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.How, b.How))
+	})
+	return list[:min(mostCallees, len(list))], doing
+}
+
+func (s *spot) add(f spot) { s.weight, s.n = s.weight+f.weight, s.n+f.n }
+
+// mostCallees is how many are kept of each procedure.
+const mostCallees = 5
+
+// Callee is a function without probes that a procedure calls in a line.
+type Callee struct {
+	Name string `json:"name"`
+	Line int    `json:"line"`
+	Part95
+}
+
+// Doing is what a procedure does by functions without probes.
+type Doing struct {
+	How  replay.Mechanism `json:"how"`
+	By   string           `json:"by"` // the function that it calls for most of that
+	Line int              `json:"line"`
+	Part95
+}
+
+// Part95 is a part of a procedure's own time, by samples, and the interval of that in 95 of 100
+// times.
+type Part95 struct {
+	Share float64    `json:"share"`
+	In    [2]float64 `json:"share_interval"`
 }
 
 // divide deals a procedure's own time out to lines, by samples, so that nothing is lost.
 func (x text) divide(proc trace.PointID, self int64, in *Interval) (list []LineTime) {
 	weights, n := 0.0, 0.0
-	for line, f := range x[proc] {
+	if x[proc] == nil {
+		return nil
+	}
+	for line, f := range x[proc].lines {
 		list = append(list, LineTime{Line: line})
 		weights, n = weights+f.weight, n+f.n
 	}
@@ -55,7 +144,7 @@ func (x text) divide(proc trace.PointID, self int64, in *Interval) (list []LineT
 	upTo, dealt := 0.0, int64(0)
 	for i := range list {
 		l := &list[i]
-		f := x[proc][l.Line]
+		f := x[proc].lines[l.Line]
 		upTo += f.weight
 		l.SelfNPT = round(float64(self)*upTo/weights) - dealt
 		dealt += l.SelfNPT

@@ -85,6 +85,48 @@ func (c *codes) lineIn(code trace.CodeID, proc trace.PointID) (line int, ok bool
 	return 0, false
 }
 
+// Mechanism is what code without probes does for its caller.
+type Mechanism string
+
+// Mechanisms.
+const (
+	Library     Mechanism = "" // any other function's own work
+	SystemCall  Mechanism = "system call"
+	StackGrowth Mechanism = "stack growth"
+	Allocation  Mechanism = "allocation"
+	Copying     Mechanism = "copying"
+	Starting    Mechanism = "starting goroutines"
+)
+
+// mechanisms are the functions that tell them.
+var mechanisms = map[string]Mechanism{
+	"runtime.morestack": StackGrowth, "runtime.newstack": StackGrowth, "runtime.copystack": StackGrowth,
+	"runtime.mallocgc": Allocation, "runtime.newobject": Allocation, "runtime.makeslice": Allocation,
+	"runtime.growslice": Allocation, "runtime.memmove": Copying, "runtime.duffcopy": Copying,
+	"runtime.typedmemmove": Copying, "runtime.newproc": Starting, "sync.(*WaitGroup).Go": Starting,
+}
+
+// Calls returns the function without probes that the innermost activation of a procedure calls, if
+// a code is in one, and the mechanism that the innermost of what that calls is known for.
+func (r *Replay) Calls(code trace.CodeID, proc trace.PointID) (name string, how Mechanism) {
+	c := &r.paths.codes
+	for ; code != 0; code = c.t.Codes[code].From {
+		x := &c.calls[code]
+		if x.proc == proc {
+			return name, how
+		}
+		if x.proc != trace.NoPoint || c.t.Codes[code].Function == "runtime.asyncPreempt" {
+			return "", ""
+		}
+		if name = c.t.Codes[code].Function; how == Library && (x.asks || strings.HasPrefix(name, "syscall.")) {
+			how = SystemCall
+		} else if how == Library {
+			how = mechanisms[name]
+		}
+	}
+	return "", ""
+}
+
 // LineIn returns the line of a procedure at which a code is, in the innermost of its activations.
 func (r *Replay) LineIn(code trace.CodeID, proc trace.PointID) (line int, ok bool) {
 	return r.paths.codes.lineIn(code, proc)

@@ -1,0 +1,130 @@
+package advice
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"qinst.dev/internal/analysis/critpath"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/replay"
+	"qinst.dev/internal/measure"
+)
+
+// Samples tell what a procedure does by code without probes: a package's, the runtime's, the
+// system's. What that takes is a part of its own time.
+
+// mechanisms finds procedures whose own work is many short system calls, or stacks that grow.
+func mechanisms(f *Facts) (out []Item) {
+	for i := range f.Entries {
+		e := &f.Entries[i]
+		if !isWritten(e) {
+			continue
+		}
+		for _, how := range []replay.Mechanism{replay.SystemCall, replay.StackGrowth} {
+			d, worth := by(e, how), f.worthOf(e)
+			if d == nil || d.In[0]*float64(worth) < surelyGains*float64(f.Wall) {
+				continue
+			}
+			it := Item{Subject: about(e), WhatIf: fmt.Sprintf("self:%s=-%.0f%%", e.Name, 100*d.Share), partly: true,
+				Evidence: []Fact{ns("its own work is worth", worth), share("of its own time", d.Share), share("of it at least", d.In[0])}}
+			it.Subject.Line = d.Line
+			if how == replay.SystemCall {
+				each := measure.Ratio(int64(d.Share*float64(e.SelfBusy)), int64(f.rounds(e)))
+				if each > shortCall {
+					continue // it is what each does that takes long
+				}
+				it.ID, it.Claim, it.Change = "system-calls", "much of the work is short system calls", Batch
+				it.Text = fmt.Sprintf("make fewer system calls in %s, as with a buffer of package bufio: %s takes %.0f %% of its own time, %s each at most, and the run waits for that",
+					at(&it.Subject), d.By, 100*d.Share, measure.Time(int64(each)))
+			} else {
+				it.ID, it.Claim, it.Change = "stack-growth", "goroutines grow their stacks again and again", FewerGoroutines
+				it.Text = fmt.Sprintf("let goroutines that have grown their stacks go on with other items, instead of starting new ones: to grow stacks takes %.0f %% of the own time of %s",
+					100*d.Share, at(&it.Subject))
+			}
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// shortCall is how many ns a system call takes at most that is made for little.
+const shortCall = 50e3
+
+// rounds is how often an entry was called, or a loop of it went round.
+func (f *Facts) rounds(e *profile.Entry) uint64 {
+	most := max(1, e.Calls)
+	for i := range f.Entries {
+		l := &f.Entries[i]
+		if l.Kind == profile.KindLoop && l.File == e.File && len(l.Name) > len(e.Name) && l.Name[:len(e.Name)+1] == e.Name+":" {
+			most = max(most, l.Trips)
+		}
+	}
+	return most
+}
+
+// by is what a procedure does by a mechanism, nil if no sample found that.
+func by(e *profile.Entry, how replay.Mechanism) *profile.Doing {
+	if i := slices.IndexFunc(e.Doing, func(d profile.Doing) bool { return d.How == how }); i >= 0 {
+		return &e.Doing[i]
+	}
+	return nil
+}
+
+// worthOf is what the run becomes shorter by if a procedure's own code takes no time, in ns. Without
+// a path it is its normalized processor time.
+func (f *Facts) worthOf(e *profile.Entry) int64 {
+	if f.worths == nil {
+		f.worths = map[string]int64{}
+		if r := f.Path; r != nil && r.Replay > 0 && f.Served == "" {
+			for i := range r.Entries {
+				if e := &r.Entries[i]; e.Kind == critpath.KindProc && !e.Unknown {
+					f.worths[e.ID] = min(f.Wall, int64(measure.Ratio(e.Weighted, r.Replay)*float64(f.Wall)))
+				}
+			}
+		}
+	}
+	if len(f.worths) == 0 {
+		return e.SelfNPT
+	}
+	return f.worths[e.ID]
+}
+
+// mostWorth are the procedures whose own work is worth most of the run, and words for them.
+func (f *Facts) mostWorth() (most []*profile.Entry, words string) {
+	for i := range f.Entries {
+		if e := &f.Entries[i]; isWritten(e) && measure.Ratio(f.worthOf(e), f.Wall) >= serialShare.value() {
+			most = append(most, e)
+		}
+	}
+	slices.SortStableFunc(most, func(a, b *profile.Entry) int { return cmp.Compare(f.worthOf(b), f.worthOf(a)) })
+	most = most[:min(3, len(most))]
+	var list []string
+	for _, e := range most {
+		text := fmt.Sprintf("%s %s", e.Name, measure.Percent(f.worthOf(e), f.Wall))
+		if len(e.Callees) > 0 && e.Callees[0].In[0] >= 0.5 {
+			text += fmt.Sprintf(" (most of it in %s, line %d)", e.Callees[0].Name, e.Callees[0].Line)
+		}
+		list = append(list, text)
+	}
+	return most, strings.Join(list, ", ")
+}
+
+// more says that less work in one procedure gains more than the conclusions do, if it does.
+func (f *Facts) more(list []Item) []Item {
+	most, words := f.mostWorth()
+	if len(most) == 0 || f.Path == nil {
+		return nil
+	}
+	part := measure.Ratio(f.worthOf(most[0]), f.Wall)
+	for i := range list {
+		it, gain := &list[i], unknownWorth*part*float64(f.Wall)
+		if !it.Remark && (f.worth(it) > gain || it.Gain != nil && float64(it.Gain.Ns) > gain) {
+			return nil
+		}
+	}
+	return []Item{{ID: "less-work", Claim: "less work makes the run shorter", Subject: about(most[0]), Remark: true, Change: LessWork,
+		Evidence: []Fact{share("of the run for its own code", part)},
+		Text:     fmt.Sprintf("Less work makes the run shorter. The own code of these is worth, of it: %s.", words)}}
+}

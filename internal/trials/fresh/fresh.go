@@ -1,0 +1,206 @@
+// Package fresh judges first screens by programs that nobody has seen: they are drawn by a seed,
+// composed of the mechanisms of testdata/fresh. What is wrong with a program is measured: each part
+// is repaired alone, and the truth is the one whose repair gains most.
+package fresh
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/lab"
+	"qinst.dev/internal/stats"
+	"qinst.dev/internal/trials/bench"
+)
+
+const folder = "testdata/fresh"
+
+// Runs that are shorter or longer are drawn again.
+const (
+	shortest = 100 * time.Millisecond
+	longest  = 4 * time.Second
+)
+
+type trial struct {
+	*bench.Env
+	rounds int
+	keep   string
+	table  bench.Table
+	score  score
+}
+
+// Run is the trial.
+func Run(e *bench.Env, args []string) error {
+	fs := e.ToolFlags("")
+	t := &trial{Env: e}
+	n := fs.Int("n", 40, "how many `programs`")
+	seed := fs.Uint64("seed", uint64(time.Now().UnixNano()), "draws them (default: by the clock)")
+	fs.IntVar(&t.rounds, "rounds", 5, "how often each form is run")
+	fs.StringVar(&t.keep, "keep", "", "leave programs and traces in this `folder`")
+	if err := e.Parse(fs, args); err != nil {
+		return err
+	}
+	if err := e.LeaveWorkspace(); err != nil {
+		return err
+	}
+	list, kernels, err := mechanisms(folder)
+	if err == nil {
+		err = t.measure(list)
+	}
+	if err != nil {
+		return err
+	}
+	if t.keep == "" {
+		t.keep = e.Scratch
+	}
+	r := rand.New(rand.NewPCG(*seed, 46))
+	t.table.Columns = []string{"program", "repairs gain", "first conclusions", "judged", "promised", "inside"}
+	for i := 0; i < *n; {
+		p := draw(r, list, kernels)
+		ok, err := t.program(fmt.Sprintf("%d-%d", *seed, i), &p)
+		if err != nil {
+			return fmt.Errorf("program %d, %s: %w", i, p.text(), err)
+		}
+		if ok {
+			i++
+		}
+	}
+	t.table.Add([]string{fmt.Sprintf("all, seed %d", *seed), "", "", t.score.text(), "", fmt.Sprintf("%d of %d", t.score.inside, t.score.promised)})
+	t.table.Print()
+	return e.Keep(t.table)
+}
+
+var took = regexp.MustCompile(`(?m)^(\w+) ([0-9.]+[a-zµ]+)`)
+
+// times reads the times that a program prints.
+func times(text []byte) (map[string]float64, error) {
+	found := map[string]float64{}
+	for _, m := range took.FindAllSubmatch(text, -1) {
+		d, err := time.ParseDuration(string(m[2]))
+		if err != nil {
+			return nil, err
+		}
+		found[string(m[1])] = float64(d)
+	}
+	return found, nil
+}
+
+// measure finds how long mechanisms take on this machine.
+func (t *trial) measure(list []*mechanism) error {
+	exe, err := t.Plain("parts", folder, ".")
+	if err != nil {
+		return err
+	}
+	all := map[string][]float64{}
+	err = t.Turns(3, []lab.Case{{Name: "parts", Job: lab.Job{Program: exe, Plain: true, Collect: true}}}, func(r lab.Result) error {
+		found, err := times(r.Stdout)
+		for name, ns := range found {
+			all[name] = append(all[name], ns)
+		}
+		return err
+	})
+	for _, m := range list {
+		if err == nil && len(all[m.name]) == 0 {
+			err = fmt.Errorf("found no time of %s; run.go has to run it", m.name)
+		}
+		if err == nil {
+			m.ns = stats.Median(all[m.name])
+		}
+	}
+	return err
+}
+
+// program tries one, unless its run is too short or too long.
+func (t *trial) program(name string, p *program) (ok bool, err error) {
+	dir := filepath.Join(t.keep, name)
+	if err := p.write(dir, folder); err != nil {
+		return false, err
+	}
+	plain, err := t.Plain(name, dir, ".")
+	if err != nil {
+		return false, err
+	}
+	began := time.Now()
+	if seen, err := bench.Watch(exec.CommandContext(t.Ctx, "timeout", "20", plain)); err != nil || seen.Status != 0 && seen.Status != 124 {
+		return false, fmt.Errorf("%w: %+v", err, seen)
+	}
+	if d := time.Since(began); d < shortest || d > longest {
+		return false, nil
+	}
+	probed, err := t.Probed(name, dir, ".")
+	if err != nil {
+		return false, err
+	}
+	items, wall, err := t.conclusions(probed, filepath.Join(t.keep, name+".sddf"))
+	if err != nil {
+		return false, err
+	}
+	gains, err := t.gains(plain, p)
+	if err != nil {
+		return false, err
+	}
+	t.table.Add(t.score.row(p, items, wall, gains))
+	return true, nil
+}
+
+// conclusions are those of the first screen of one run at the default settings.
+func (t *trial) conclusions(probed, file string) ([]advice.Item, int64, error) {
+	cmd := exec.CommandContext(t.Ctx, probed)
+	cmd.Env = append(os.Environ(), "QINST=out="+file)
+	if seen, err := bench.Watch(cmd); err != nil || seen.Status != 0 {
+		return nil, 0, fmt.Errorf("%w: %+v", err, seen)
+	}
+	var page struct {
+		Wall   int64 `json:"wall_ns"`
+		Advice []advice.Item
+	}
+	err := t.Ask(&page, "report", "-json", file)
+	return page.Advice, page.Wall, err
+}
+
+// gain is what the repair of a part gains, in percent of the run: the median of rounds, and the
+// quartiles.
+type gain struct {
+	low, value, high float64
+}
+
+// gains runs the program with each part repaired alone.
+func (t *trial) gains(plain string, p *program) (map[string]gain, error) {
+	cases := []lab.Case{{Name: "", Job: lab.Job{Program: plain, Plain: true, Collect: true}}}
+	for _, x := range p.parts() {
+		cases = append(cases, lab.Case{Name: x.word, Job: lab.Job{Program: plain, Args: []string{"-repaired", x.word}, Plain: true, Collect: true}})
+	}
+	all := map[string][]float64{}
+	err := t.Turns(t.rounds, cases, func(r lab.Result) error {
+		found, err := times(r.Stdout)
+		if err == nil && found["run"] == 0 {
+			err = fmt.Errorf("found no time in %q", r.Stdout)
+		}
+		all[r.Case] = append(all[r.Case], found["run"])
+		return err
+	})
+	gains := map[string]gain{}
+	for word, with := range all {
+		if word == "" || err != nil {
+			continue
+		}
+		var list []float64
+		for i := range with {
+			list = append(list, 100*(1-with[i]/all[""][i]))
+		}
+		gains[word] = gain{stats.Quantile(list, 0.25), stats.Median(list), stats.Quantile(list, 0.75)}
+	}
+	return gains, err
+}
+
+// belongs reports whether a conclusion is about a part.
+func belongs(it *advice.Item, word string) bool {
+	return strings.HasPrefix(filepath.Base(it.Subject.File), word) || strings.Contains(it.Subject.Name, "."+word) ||
+		strings.Contains(it.Subject.Name, "*"+word)
+}

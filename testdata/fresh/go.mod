@@ -1,0 +1,3 @@
+module example.com/fresh
+
+go 1.26

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// run is here all parts in turn.
+func run(repaired func(string) bool) {
+	s := size{200, 50, 4, 20, 1e6}
+	for _, p := range []struct {
+		name        string
+		f, repaired func(size)
+	}{
+		{"atomics", atomics, atomicsRepaired},
+		{"backoff", backoff, backoffRepaired},
+		{"batches", batches, batchesRepaired},
+		{"batchtimeout", batchtimeout, batchtimeoutRepaired},
+		{"bigcopy", bigcopy, bigcopyRepaired},
+		{"bursts", bursts, burstsRepaired},
+		{"bytewrites", bytewrites, bytewritesRepaired},
+		{"casloop", casloop, casloopRepaired},
+		{"chanmutex", chanmutex, chanmutexRepaired},
+		{"concat", concat, concatRepaired},
+		{"condqueue", condqueue, condqueueRepaired},
+		{"countlock", countlock, countlockRepaired},
+		{"deadline", deadline, deadlineRepaired},
+		{"deepstacks", deepstacks, deepstacksRepaired},
+		{"encode", encode, encodeRepaired},
+		{"falsesharing", falsesharing, falsesharingRepaired},
+		{"fewpermits", fewpermits, fewpermitsRepaired},
+		{"garbage", garbage, garbageRepaired},
+		{"globallock", globallock, globallockRepaired},
+		{"herd", herd, herdRepaired},
+		{"leak", leak, leakRepaired},
+		{"linearsearch", linearsearch, linearsearchRepaired},
+		{"liveheap", liveheap, liveheapRepaired},
+		{"lockchain", lockchain, lockchainRepaired},
+		{"lockedwork", lockedwork, lockedworkRepaired},
+		{"loglock", loglock, loglockRepaired},
+		{"longestlast", longestlast, longestlastRepaired},
+		{"merge", merge, mergeRepaired},
+		{"newconnections", newconnections, newconnectionsRepaired},
+		{"onepermit", onepermit, onepermitRepaired},
+		{"oneproc", oneproc, oneprocRepaired},
+		{"onereceiver", onereceiver, onereceiverRepaired},
+		{"pingpong", pingpong, pingpongRepaired},
+		{"pollsleep", pollsleep, pollsleepRepaired},
+		{"ratelimit", ratelimit, ratelimitRepaired},
+		{"readagain", readagain, readagainRepaired},
+		{"readcounter", readcounter, readcounterRepaired},
+		{"recursion", recursion, recursionRepaired},
+		{"regexpeach", regexpeach, regexpeachRepaired},
+		{"serialloop", serialloop, serialloopRepaired},
+		{"serialproducer", serialproducer, serialproducerRepaired},
+		{"serialrequests", serialrequests, serialrequestsRepaired},
+		{"serialsleeps", serialsleeps, serialsleepsRepaired},
+		{"skew", skew, skewRepaired},
+		{"sleeplock", sleeplock, sleeplockRepaired},
+		{"slowonce", slowonce, slowonceRepaired},
+		{"slowreader", slowreader, slowreaderRepaired},
+		{"snapshot", snapshot, snapshotRepaired},
+		{"spinflag", spinflag, spinflagRepaired},
+		{"stages", stages, stagesRepaired},
+		{"stampede", stampede, stampedeRepaired},
+		{"staticparts", staticparts, staticpartsRepaired},
+		{"synceach", synceach, synceachRepaired},
+		{"tickflush", tickflush, tickflushRepaired},
+		{"tinygoroutines", tinygoroutines, tinygoroutinesRepaired},
+		{"tinysteps", tinysteps, tinystepsRepaired},
+		{"writelock", writelock, writelockRepaired},
+	} {
+		began := time.Now()
+		if repaired(p.name) {
+			p.repaired(s)
+		} else {
+			p.f(s)
+		}
+		fmt.Println(p.name, time.Since(began))
+	}
+}
