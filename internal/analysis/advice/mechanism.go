@@ -12,8 +12,8 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// Samples tell what a procedure does by code without probes: a package's, the runtime's, the
-// system's. What that takes is a part of its own time.
+// Samples show the functions without probes that a procedure calls, those of other packages, the
+// runtime and the system. Their time is a part of its own.
 
 // mechanisms finds procedures whose own work is many short system calls, or stacks that grow.
 func mechanisms(f *Facts) (out []Item) {
@@ -33,7 +33,7 @@ func mechanisms(f *Facts) (out []Item) {
 			if how == replay.SystemCall {
 				each := measure.Ratio(int64(d.Share*float64(e.SelfBusy)), int64(f.rounds(e)))
 				if each > shortCall {
-					continue // it is what each does that takes long
+					continue // each has much to do
 				}
 				it.ID, it.Claim, it.Change = "system-calls", "much of the work is short system calls", Batch
 				it.Text = fmt.Sprintf("make fewer system calls in %s, as with a buffer of package bufio: %s takes %.0f %% of its own time, %s each at most, and the run waits for that",
@@ -57,14 +57,14 @@ func (f *Facts) rounds(e *profile.Entry) uint64 {
 	most := max(1, e.Calls)
 	for i := range f.Entries {
 		l := &f.Entries[i]
-		if l.Kind == profile.KindLoop && l.File == e.File && len(l.Name) > len(e.Name) && l.Name[:len(e.Name)+1] == e.Name+":" {
+		if l.Kind == profile.KindLoop && strings.HasPrefix(l.Name, e.Name+": ") {
 			most = max(most, l.Trips)
 		}
 	}
 	return most
 }
 
-// by is what a procedure does by a mechanism, nil if no sample found that.
+// by returns the share of a mechanism in a procedure, nil if no sample found any.
 func by(e *profile.Entry, how replay.Mechanism) *profile.Doing {
 	if i := slices.IndexFunc(e.Doing, func(d profile.Doing) bool { return d.How == how }); i >= 0 {
 		return &e.Doing[i]
@@ -72,8 +72,8 @@ func by(e *profile.Entry, how replay.Mechanism) *profile.Doing {
 	return nil
 }
 
-// worthOf is what the run becomes shorter by if a procedure's own code takes no time, in ns. Without
-// a path it is its normalized processor time.
+// worthOf is the gain, in ns, if the own code of a procedure takes no time. Without a path it is
+// the normalized processor time.
 func (f *Facts) worthOf(e *profile.Entry) int64 {
 	if f.worths == nil {
 		f.worths = map[string]int64{}

@@ -189,7 +189,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// System calls that take long each are no small ones, and what few samples show is not certain.
+// Long system calls are no conclusion, and neither is a share that few samples support.
 func TestMechanismsAreCertain(t *testing.T) {
 	call := func(busy int64, calls uint64, least float64) (ids []string) {
 		p := &profile.Profile{Wall: 5e8, Busy: 1e9, NPTSum: 5e8, Procs: 2, Parallelism: []int64{0, 0, 5e8},

@@ -47,9 +47,10 @@ func serialWork(f *Facts) (out []Item) {
 	return out
 }
 
-// waitedFor are the loops and procedures of which half the work would make the run shorter by nearly
-// as much. Of those within each other it has the ones that are entered least often, since these can
-// be divided; of several of them the innermost, since the others only call it.
+// waitedFor returns the loops and procedures on the path: with half their work the run would be
+// shorter by nearly as much. Of those within each other it returns the ones that are entered least
+// often, since these can be divided, and of several of them the innermost, since the others only
+// call it.
 func (f *Facts) waitedFor() (chosen []*profile.Entry) {
 	p := f.Profile
 	var explained []*profile.Entry
@@ -87,8 +88,8 @@ func (f *Facts) divisible() (list []*profile.Entry) {
 	return list
 }
 
-// startsTiny reports whether an entry starts goroutines that do less than that takes, or is what they
-// do.
+// startsTiny reports whether an entry starts goroutines whose work is shorter than their start, or
+// is that work.
 func (f *Facts) startsTiny(e *profile.Entry) bool {
 	proc, _, _ := strings.Cut(e.Name, ": ")
 	for i := range f.Entries {
@@ -131,7 +132,7 @@ func inside(p *profile.Profile, e *profile.Entry, chosen []*profile.Entry) (ns i
 func (f *Facts) serial(e *profile.Entry) bool {
 	p := f.Profile
 	alone, less := spare(e, p.Procs)
-	if measure.Ratio(less, p.Wall) < surelyGains || measure.Ratio(alone, e.CallBusy) < 0.5 || 2*f.keptOut(e) > e.CallBusy {
+	if measure.Ratio(less, p.Wall) < surelyGains || 2*alone < e.CallBusy || 2*f.keptOut(e) > e.CallBusy {
 		return false
 	}
 	gain, err := f.Gains.Gain(divided(p, "calls:"+e.Name))
@@ -158,8 +159,8 @@ func spare(e *profile.Entry, procs int) (alone, less int64) {
 	return int64(own * part), int64(own * saved)
 }
 
-// keptOut is for how long goroutines waited for locks and semaphores in an entry, in what it calls,
-// and in what calls it.
+// keptOut is the time for which goroutines waited for locks and semaphores in an entry, its callees
+// and its callers.
 func (f *Facts) keptOut(e *profile.Entry) (total int64) {
 	guards := map[string]bool{}
 	for i := range f.Objects {
@@ -178,7 +179,7 @@ func (f *Facts) keptOut(e *profile.Entry) (total int64) {
 	return total
 }
 
-// waits calls each with the waits in an entry, in what it calls, and, if wanted, in what calls it.
+// waits calls each with the waits in an entry and its callees, and on request in its callers.
 func (f *Facts) waits(e *profile.Entry, callers bool, each func(profile.Waited)) {
 	proc, _, _ := strings.Cut(e.Name, ": ")
 	for i := range f.Entries {

@@ -10,9 +10,9 @@ import (
 	"qinst.dev/internal/trace/tracetest"
 )
 
-// TestSerialWork: work that the run waits for is divided where a processor has none, and named by the
-// part that is entered least often. Work that all processors have, or that a lock keeps others from,
-// is not.
+// TestSerialWork: work that the run waits for is divided where a processor has none, and named by
+// the part that is entered least often. Work that all processors have, or that a lock keeps others
+// from, is not.
 func TestSerialWork(t *testing.T) {
 	do := tracetest.Do
 	makes := []tracetest.Op{tracetest.Enter("main.make")}
@@ -50,7 +50,7 @@ func TestSerialWork(t *testing.T) {
 	}
 }
 
-// TestTurns: two parts of which each waits for the other are one conclusion.
+// TestTurns: two parts that wait for each other are one conclusion.
 func TestTurns(t *testing.T) {
 	ask, answer := []tracetest.Op{tracetest.Enter("main.client")}, []tracetest.Op{tracetest.Enter("main.server")}
 	for range 40 {

@@ -1,6 +1,6 @@
-// Package fresh judges first screens by programs that nobody has seen: they are drawn by a seed,
-// composed of the mechanisms of testdata/fresh. What is wrong with a program is measured: each part
-// is repaired alone, and the truth is the one whose repair gains most.
+// Package fresh judges first screens by unseen programs, drawn by a seed and composed of the
+// mechanisms of testdata/fresh. The cause of a program's length is measured: each part is repaired
+// alone, and the truth is the one whose repair gains most.
 package fresh
 
 import (
@@ -71,7 +71,8 @@ func Run(e *bench.Env, args []string) error {
 			i++
 		}
 	}
-	t.table.Add([]string{fmt.Sprintf("all, seed %d", *seed), "", "", t.score.text(), "", fmt.Sprintf("%d of %d", t.score.inside, t.score.promised)})
+	t.table.Add([]string{fmt.Sprintf("all, seed %d", *seed), "", "", t.score.text(), "",
+		fmt.Sprintf("%d of %d", t.score.inside, t.score.promised)})
 	t.table.Print()
 	return e.Keep(t.table)
 }
@@ -98,7 +99,8 @@ func (t *trial) measure(list []*mechanism) error {
 		return err
 	}
 	all := map[string][]float64{}
-	err = t.Turns(3, []lab.Case{{Name: "parts", Job: lab.Job{Program: exe, Plain: true, Collect: true}}}, func(r lab.Result) error {
+	cases := []lab.Case{{Name: "parts", Job: lab.Job{Program: exe, Plain: true, Collect: true}}}
+	err = t.Turns(3, cases, func(r lab.Result) error {
 		found, err := times(r.Stdout)
 		for name, ns := range found {
 			all[name] = append(all[name], ns)
@@ -127,8 +129,10 @@ func (t *trial) program(name string, p *program) (ok bool, err error) {
 		return false, err
 	}
 	began := time.Now()
-	if seen, err := bench.Watch(exec.CommandContext(t.Ctx, "timeout", "20", plain)); err != nil || seen.Status != 0 && seen.Status != 124 {
-		return false, fmt.Errorf("%w: %+v", err, seen)
+	const timedOut = 124
+	seen, err := bench.Watch(exec.CommandContext(t.Ctx, "timeout", "20", plain))
+	if err != nil || seen.Status != 0 && seen.Status != timedOut {
+		return false, fmt.Errorf("found %+v, %w", seen, err)
 	}
 	if d := time.Since(began); d < shortest || d > longest {
 		return false, nil
@@ -164,8 +168,7 @@ func (t *trial) conclusions(probed, file string) ([]advice.Item, int64, error) {
 	return page.Advice, page.Wall, err
 }
 
-// gain is what the repair of a part gains, in percent of the run: the median of rounds, and the
-// quartiles.
+// gain is that of a repair, in percent of the run: the median of rounds, and the quartiles.
 type gain struct {
 	low, value, high float64
 }
@@ -174,7 +177,8 @@ type gain struct {
 func (t *trial) gains(plain string, p *program) (map[string]gain, error) {
 	cases := []lab.Case{{Name: "", Job: lab.Job{Program: plain, Plain: true, Collect: true}}}
 	for _, x := range p.parts() {
-		cases = append(cases, lab.Case{Name: x.word, Job: lab.Job{Program: plain, Args: []string{"-repaired", x.word}, Plain: true, Collect: true}})
+		job := lab.Job{Program: plain, Args: []string{"-repaired", x.word}, Plain: true, Collect: true}
+		cases = append(cases, lab.Case{Name: x.word, Job: job})
 	}
 	all := map[string][]float64{}
 	err := t.Turns(t.rounds, cases, func(r lab.Result) error {

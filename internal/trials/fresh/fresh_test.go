@@ -12,8 +12,8 @@ import (
 	"qinst.dev/internal/analysis/advice"
 )
 
-// TestDrawn: a seed always draws the same programs, their source is Go, and nothing in it tells what
-// a part is.
+// TestDrawn: a seed always draws the same programs. Their source is Go, and does not give a
+// mechanism away.
 func TestDrawn(t *testing.T) {
 	t.Parallel()
 	parts := filepath.Join("..", "..", "..", folder)
@@ -51,7 +51,8 @@ func TestDrawn(t *testing.T) {
 	}
 }
 
-// TestScore: the truth is what gains most, with its mechanism and its part of the program.
+// TestScore: the truth is the repair with the largest gain, its mechanism and its part of the
+// program.
 func TestScore(t *testing.T) {
 	t.Parallel()
 	m := func(id string) *mechanism { return &mechanism{name: id, ids: []string{id}} }
@@ -78,7 +79,9 @@ func TestScore(t *testing.T) {
 		}
 	}
 	s := &score{}
-	row := s.row(p, []advice.Item{{ID: "timer", Subject: advice.Subject{File: "a/orders.go"}, Gain: &advice.Gain{Low: 30, Ns: 40, High: 50}}}, 100,
+	held := advice.Item{ID: "timer", Subject: advice.Subject{File: "a/orders.go"},
+		Gain: &advice.Gain{Low: 30, Ns: 40, High: 50}}
+	row := s.row(p, []advice.Item{held}, 100,
 		map[string]gain{"orders": {value: 52}})
 	if row[5] != "yes" || s.found != 1 || s.inside != 1 {
 		t.Errorf("found %q and %+v, expected a promise that holds", row, s)

@@ -17,7 +17,7 @@ import (
 )
 
 // A program is some of the parts of testdata/fresh, each with a name of its own in place of the
-// mechanism's, so that nothing in it tells what it is.
+// mechanism's, so that its source does not give it away.
 
 // mechanism is a file of testdata/fresh.
 type mechanism struct {
@@ -201,7 +201,7 @@ func (p *program) write(dir, parts string) error {
 }
 
 // named is the source with the part's name in place of the mechanism's, and its own work. Comments
-// would tell what it is.
+// would give it away.
 func (x *part) named() string {
 	s := strings.ReplaceAll(x.source, x.name, x.word)
 	s = regexp.MustCompile(`(?m)^// .*\n|^//\n`).ReplaceAllString(s, "")

@@ -83,7 +83,8 @@ func (s *score) row(p *program, items []advice.Item, wall int64, gains map[strin
 // remarks reports whether a remark names one of some parts as work that matters.
 func remarks(parts []part, it *advice.Item) bool {
 	return slices.ContainsFunc(parts, func(x part) bool {
-		return slices.Contains(x.ids, "less-work") && (it.ID == "less-work" || it.ID == "all-busy") && strings.Contains(it.Text, "."+x.word)
+		return slices.Contains(x.ids, "less-work") && (it.ID == "less-work" || it.ID == "all-busy") &&
+			strings.Contains(it.Text, "."+x.word)
 	})
 }
 
