@@ -15,8 +15,9 @@ type Item struct {
 	Defect   bool    `json:"defect,omitempty"` // it is wrong whatever it costs
 	Text     string  `json:"text"`
 
-	partly bool  // its change is one of all of something, of which a program will do away with a part
-	atMost int64 // ns that a change gains at most, where no computed run tells; 0: see waits
+	upTo   string // a greater change than WhatIf of the same kind, which gains most
+	partly bool   // its change is one of all of something, of which a program will do away with a part
+	atMost int64  // ns that a change gains at most, where no computed run tells; 0: see waits
 }
 
 // Subject is a line of the profile, or the whole run.

@@ -187,13 +187,16 @@ func semaphores(f *Facts) (out []Item) {
 			long = fmt.Sprintf("%s (%s of the run)", measure.Time(queued), measure.Percent(queued, p.Wall))
 		}
 		out = append(out, Item{ID: "semaphore", Claim: "goroutines of a kind let each other in by a channel",
-			Subject: aboutObject(o), Change: MoreWorkers, WhatIf: f.room(o, 1),
+			Subject: aboutObject(o), Change: MoreWorkers, WhatIf: f.room(o, 1), upTo: f.room(o, enough),
 			Evidence: evidence,
 			Text: fmt.Sprintf("let more goroutines in at %s, or hold it for a shorter time: they queued for it in %s for %s, %.2f on average, until another one of them left",
 				name(o), o.WaitedIn[0].Reason, long, mean)})
 	}
 	return out
 }
+
+// enough is how many places are enough for all who wait.
+const enough = 1000
 
 // largeBuffer is how many places are many.
 const largeBuffer = 64

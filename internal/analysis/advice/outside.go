@@ -71,7 +71,7 @@ func byDeadline(list []critpath.WaitedIn) (out []critpath.WaitedIn) {
 func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 	s := f.proc(*w)
 	it := Item{ID: "timer", Claim: "the run waits for a timer", Subject: s, Change: WaitForEvent,
-		WhatIf: fmt.Sprintf("wait:%s=-100%%", w.Name), partly: true,
+		WhatIf: fmt.Sprintf("wait:%s=-100%%", w.Name), partly: true, atMost: w.Self,
 		Evidence: []Fact{ns("of the critical path", w.Self), count("waits on it", w.Count),
 			share("of the run", measure.Ratio(w.Self, f.Path.T))}}
 	long := fmt.Sprintf("%s of the run (%s)", measure.Time(w.Self), measure.Percent(w.Self, f.Path.T))
@@ -85,10 +85,10 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 	switch {
 	case c == steps.Network:
 		it.ID, it.Claim, it.Change = "input-output", "the run waits for the network", StartTogether
-		it.Text = fmt.Sprintf("%s waits for the network or a pipe for %s, and the run waits for that: start such requests together, or do other work meanwhile", at(&s), long)
+		it.Text = fmt.Sprintf("%s waits for the network or a pipe for %s: start such requests together, or do other work meanwhile", at(&s), long)
 	case c == steps.Call:
 		it.ID, it.Claim, it.Change = "input-output", "the run waits for system calls", StartTogether
-		it.Text = fmt.Sprintf("%s waits in system calls for %s, and the run waits for that: make fewer of them, some together, or do other work meanwhile", at(&s), long)
+		it.Text = fmt.Sprintf("%s waits in system calls for %s: make fewer of them, some together, or do other work meanwhile", at(&s), long)
 	case w.Waiter != nil:
 		set := at(&s)
 		it.ID, it.Claim, it.Change = "deadline", "the run waits until a deadline passes", MoreWorkers
@@ -98,20 +98,20 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 		}
 		it.Text = fmt.Sprintf("%s waits for %s until a deadline passes, which %s sets: %s", at(&it.Subject), what, set, long)
 		if w.What != "" {
-			it.Text += ". If those who have one wait for another, as in a call within a call, let them give it back before they ask again, let fewer of them in, or allow more"
+			it.Text += ". If those who have one wait for another (a call within a call), let them give it back first, let fewer of them in, or allow more"
 		} else {
 			it.Text += ". Find out why it does not come; the deadline only ends the wait"
 		}
 	case w.What != "":
 		it.ID, it.Claim, it.Change = "library-wait", "the run waits for what a library gives to so many", MoreWorkers
-		it.Text = fmt.Sprintf("%s waits for %s for %s, and the run waits for that: allow more, or ask less often", at(&s), what, long)
+		it.Text = fmt.Sprintf("%s waits for %s for %s: allow more, or ask less often", at(&s), what, long)
 	case w.Several:
-		it.Text = fmt.Sprintf("%s sleeps for %s, and the run waits for that: wait for the event itself (a channel, a sync.Cond) instead of looking for it, or do other work meanwhile", at(&s), long)
+		it.Text = fmt.Sprintf("%s sleeps for %s: wait for the event itself (a channel, a sync.Cond) instead of looking for it, or do other work meanwhile", at(&s), long)
 	default:
 		it.Change = StartTogether
-		it.Text = fmt.Sprintf("%s waits for a timer for %s, one after another, and the run waits for that: start these together, or, if it only looks whether something has come, wait for that itself (a channel, a sync.Cond)", at(&s), long)
+		it.Text = fmt.Sprintf("%s waits for a timer for %s, one after another: start these together, or wait for the event itself if it only looks for one", at(&s), long)
 		if w.Count < 2 {
-			it.Text = fmt.Sprintf("%s waits for a timer for %s, and the run waits for that: do other work meanwhile, or, if it only looks whether something has come, wait for that itself", at(&s), long)
+			it.Text = fmt.Sprintf("%s waits for a timer for %s: do other work meanwhile, or wait for the event itself if it only looks for one", at(&s), long)
 		}
 	}
 	return it

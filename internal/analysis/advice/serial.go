@@ -28,7 +28,7 @@ func serialWork(f *Facts) (out []Item) {
 		it := Item{ID: "one-processor", Claim: "one goroutine alone could run on behalf of a procedure", Subject: s,
 			Change: StartTogether, WhatIf: divided(p, "calls:"+e.Name),
 			Evidence: []Fact{ns("its work", e.CallBusy), ns("of that while a processor had no work", alone)},
-			Text: fmt.Sprintf("divide the work of %s among goroutines, or do it beside other work: the run waited for it, and for %s (%s of the run) a processor had nothing to do meanwhile",
+			Text: fmt.Sprintf("divide the work of %s among goroutines, or do it beside other work: the run waits for it, while a processor has nothing to do for %s (%s of the run)",
 				at(&s), measure.Time(alone), measure.Percent(alone, p.Wall))}
 		if gain, err := f.Gains.Gain(it.WhatIf); err == nil && gain.Unknown == "" {
 			of := 100 * measure.Ratio(less, p.Wall)
@@ -52,19 +52,21 @@ func serialWork(f *Facts) (out []Item) {
 // often, since these can be divided, and of several of them the innermost, since the others only
 // call it.
 func (f *Facts) waitedFor() (chosen []*profile.Entry) {
-	p := f.Profile
+	p, unequal := f.Profile, imbalance(f)
 	var explained []*profile.Entry
 	for _, e := range f.divisible() {
 		within := func(c *profile.Entry) bool { return p.Calling(c.ID, e.ID) }
 		if slices.ContainsFunc(explained, within) || 2*inside(p, e, explained) > e.CallBusy {
 			continue
 		}
-		starts := f.startsTiny(e)
-		if !starts && !f.serial(e) {
+		proc, _, _ := strings.Cut(e.Name, ": ")
+		other := f.startsTiny(e) ||
+			slices.ContainsFunc(unequal, func(it Item) bool { return it.Subject.Name == proc })
+		if !other && !f.serial(e) {
 			continue
 		}
 		explained = append(explained, e)
-		if !starts {
+		if !other {
 			chosen = slices.DeleteFunc(chosen, func(c *profile.Entry) bool { return p.Calling(e.ID, c.ID) })
 			chosen = append(chosen, e)
 		}
@@ -159,8 +161,8 @@ func spare(e *profile.Entry, procs int) (alone, less int64) {
 	return int64(own * part), int64(own * saved)
 }
 
-// keptOut is the time for which goroutines waited for locks and semaphores in an entry, its callees
-// and its callers.
+// keptOut is the time for which goroutines waited for locks, semaphores and barriers in an entry,
+// its callees and its callers.
 func (f *Facts) keptOut(e *profile.Entry) (total int64) {
 	guards := map[string]bool{}
 	for i := range f.Objects {
@@ -168,7 +170,7 @@ func (f *Facts) keptOut(e *profile.Entry) (total int64) {
 			guards[o.Name] = true
 		}
 	}
-	for _, it := range semaphores(f) {
+	for _, it := range slices.Concat(semaphores(f), barriers(f)) {
 		guards[it.Subject.Name] = true
 	}
 	f.waits(e, true, func(w profile.Waited) {

@@ -24,6 +24,8 @@ func TestSerialWork(t *testing.T) {
 		under = append(under, lock, do("main.item", ms), unlock)
 		all = append(all, do("main.item", 2*ms))
 	}
+	most := slices.Concat([]tracetest.Op{tracetest.Enter("main.worker")}, all, []tracetest.Op{tracetest.Leave("main.worker")})
+	least := []tracetest.Op{tracetest.Enter("main.worker"), all[0], tracetest.Leave("main.worker")}
 	makes, under = append(makes, tracetest.Leave("main.make")), append(under, tracetest.Leave("main.update"))
 	for name, c := range map[string]struct {
 		threads []tracetest.Thread
@@ -32,6 +34,7 @@ func TestSerialWork(t *testing.T) {
 		"one makes all": {append(threads(1, makes...), threads(1, do("main.little", ms))...), "main.make"},
 		"all work":      {threads(4, all...), ""},
 		"under a lock":  {threads(3, under...), ""},
+		"unequal":       {append(threads(1, most...), threads(3, least...)...), ""}, // which is said instead
 	} {
 		source := tracetest.Simulate(2, c.threads).Trace()
 		p, err := profile.New(source)

@@ -71,6 +71,9 @@ func (f *Facts) gain(it *Item) {
 		less = max(0, c.GainPct-100*measure.Ratio(mostGain(f.Profile), f.Wall))
 	}
 	lo, value, hi := c.LoPct-less, c.GainPct-less, c.HiPct-less
+	if most, err := f.Gains.Gain(it.upTo); it.upTo != "" && err == nil && most.Unknown == "" {
+		hi = max(hi, min(most.HiPct, 100*measure.Ratio(mostGain(f.Profile), f.Wall)))
+	}
 	if it.partly { // two at a time gain half of it
 		lo, value = lo/2, 3*value/4
 	}

@@ -2,6 +2,7 @@ package advice
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +25,9 @@ func (g gains) Gain(change string) (predict.Change, error) {
 
 func (g gains) OnProcs(int) predict.Of { return predict.Of{Unknown: true} }
 
-func (g gains) Room(name string, _ int) string { return "cap:" + name + "=64" }
+func (g gains) Room(name string, least int) string {
+	return fmt.Sprintf("cap:%s=%d", name, max(64, least))
+}
 
 // twoLocks is a run that waits for two locks, of which the first is waited for longer.
 func twoLocks() *profile.Profile {
@@ -72,6 +75,26 @@ func TestWeigh(t *testing.T) {
 		}
 		if !slices.Equal(first, c.first) || !strings.Contains(said.String(), c.said) {
 			t.Errorf("%+v: found %q and %q, expected %q and %q", c.gains, first, said.String(), c.first, c.said)
+		}
+	}
+}
+
+// TestUpTo: who lets more goroutines in does not know how many are enough, so that the gain is
+// between those of some more and of all; and no more than processors can do.
+func TestUpTo(t *testing.T) {
+	of := func(lo, value, hi float64) predict.Change {
+		return predict.Change{LoPct: lo, GainPct: value, HiPct: hi}
+	}
+	for _, c := range []struct{ all, high float64 }{{20, 25}, {60, 30}, {5, 15}} {
+		p := twoLocks()
+		p.Objects = []profile.Object{{Name: "main.permits", Kind: "channel", Objects: 1, Waits: 9, Wait: 300, Peers: 300,
+			Waiting: []int64{200, 300}, WaitedIn: []profile.Wait{{Reason: "main.f", Time: 300}}}}
+		f := &Facts{Profile: p, Gains: gains{"cap:main.permits=64": of(5, 10, 15),
+			"cap:main.permits=1000": of(c.all-5, c.all, c.all+5)}}
+		items := Of(f)
+		if len(items) == 0 || items[0].Gain == nil || items[0].Gain.High != int64(c.high/100*500) ||
+			items[0].Gain.Ns != 50 {
+			t.Errorf("%+v: found %+v", c, items)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (s *simulation) pause(g steps.G, step *steps.Step) bool {
 		return true
 	}
 	if s.p.Objects[step.Obj].Ticks {
-		return s.ticked(g, float64(step.At))
+		return s.ticked(g, step)
 	}
 	ns := s.lasts(g, step)
 	if ns == 0 {
@@ -47,9 +47,15 @@ func (s *simulation) lasts(g steps.G, step *steps.Step) float64 {
 	return ns
 }
 
-// ticked lets a goroutine wait for a tick, which comes when it came, and reports whether that is
-// over.
-func (s *simulation) ticked(g steps.G, at float64) bool {
+// ticked lets a goroutine wait for a tick, and reports whether that is over. Ticks come when they
+// came, as seen from the first wait for one, since whoever waits has made the ticker shortly
+// before.
+func (s *simulation) ticked(g steps.G, step *steps.Step) bool {
+	o := &s.objects[step.Obj]
+	if !o.ticks {
+		o.ticks, o.later = true, s.t.at-float64(int64(step.At)-step.Lasts())
+	}
+	at := float64(step.At) + o.later
 	if at <= s.t.at {
 		return true
 	}

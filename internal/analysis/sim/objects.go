@@ -17,6 +17,8 @@ type object struct {
 	readers int
 	writer  bool
 	closed  bool
+	ticks   bool    // of a ticker: somebody has waited for it
+	later   float64 // ns by which that was later than in the recorded run
 
 	order *order          // for Options.Order
 	parts []object        // of a lock that is split

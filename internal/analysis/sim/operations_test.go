@@ -38,20 +38,24 @@ func TestSemaphore(t *testing.T) {
 }
 
 // TestTicks: a ticker's values come when they came, whatever was done in between, and one that came
-// meanwhile is there at once.
+// meanwhile is there at once. Work before the first wait lets all of them come later.
 func TestTicks(t *testing.T) {
 	t.Parallel()
 	var ops []op
 	for i := range int64(5) {
-		tick := op{step: steps.Delays(steps.Timer, 7), obj: "ticks"}
-		tick.step.At = trace.Time(10 * (i + 1))
+		lasted := int64(7)
+		if i == 0 {
+			lasted, ops = 10, append(ops, do("before", 20))
+		}
+		tick := op{step: steps.Delays(steps.Timer, lasted), obj: "ticks"}
+		tick.step.At = trace.Time(20 + 10*(i+1))
 		ops = append(ops, tick, do("send", 3))
 	}
 	p := write(ops)
 	for i := range p.Objects {
 		p.Objects[i].Ticks = i > 0
 	}
-	for scale, want := range map[float64]float64{1: 53, 0: 50, 5: 10 + 5*15} {
+	for scale, want := range map[float64]float64{1: 73, 0: 50, 5: 100 + 10 + 5*15} {
 		for _, policy := range sim.Policies {
 			r := sim.Simulate(p.Program, sim.Options{Procs: 1, Policy: policy,
 				Times: sim.Times{Length: func(id steps.StepID) float64 { return scale * float64(p.Step(id).Work) }}})
