@@ -186,7 +186,7 @@ func (f *Facts) waits(e *profile.Entry, callers bool, each func(profile.Waited))
 	proc, _, _ := strings.Cut(e.Name, ": ")
 	for i := range f.Entries {
 		in := &f.Entries[i]
-		if in.Kind == profile.KindProc &&
+		if in.Kind == profile.KindProc && len(in.BlockedOn) > 0 &&
 			(in.Name == proc || f.Calling(e.ID, in.ID) || callers && f.Calling(in.ID, e.ID)) {
 			for _, w := range in.BlockedOn {
 				each(w)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"qinst.dev/internal/analysis/replay"
@@ -62,8 +63,9 @@ func (cs *calls) list() []Call {
 func (p *Profile) Calling(caller, callee string) bool {
 	points := p.built.r.T.Points
 	point := func(id string) replay.Member {
+		n, err := strconv.ParseUint(id, 16, 64)
 		return replay.ProcMember(trace.PointID(slices.IndexFunc(points,
-			func(pt trace.Point) bool { return fmt.Sprintf("%016x", pt.ID) == id })))
+			func(pt trace.Point) bool { return err == nil && pt.ID == n })))
 	}
 	outer, inner, sets := point(caller), point(callee), p.built.r.Sets
 	if outer.Point() < 0 || inner.Point() < 0 {
