@@ -176,18 +176,17 @@ func (b *builder) why(x *Ranks, r *reason) string {
 
 // lastOf reports whether one goroutine has most of the weight, and how many do a share of the work.
 func (b *builder) lastOf(r *reason) (last bool, goroutines int) {
+	if len(r.works) == 0 {
+		return false, 0
+	}
+	kind := b.group(most(r.works)) // of most of the work
 	for g, ns := range r.works {
-		if ns > r.work/float64(4*len(r.works)) && b.kin(g, r) {
+		if ns > r.work/float64(4*len(r.works)) && b.group(g) == kind {
 			goroutines++
 		}
 	}
 	g := most(r.by)
 	return g >= 0 && r.by[g] > mostlyOf*r.weight && r.works[g] < mostlyOf*r.work, goroutines
-}
-
-// kin reports whether a goroutine is of the kind that most of the work is of.
-func (b *builder) kin(g steps.G, r *reason) bool {
-	return b.group(g) == b.group(most(r.works))
 }
 
 func (b *builder) group(g steps.G) replay.GroupID { return b.r.Contexts.Node(b.p.Gs[g].Context).Group }
