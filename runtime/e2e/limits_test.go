@@ -48,6 +48,15 @@ func TestThreadLimit(t *testing.T) {
 		}
 		return true
 	}
+	// So does that of the one with probes: on a busy machine the runtime starts more.
+	endsWell := func(limit int) bool {
+		for range 10 {
+			if _, err := run(limit, probed, filepath.Join(t.TempDir(), "again.sddf")); err == nil {
+				return true
+			}
+		}
+		return false
+	}
 	traced, untraced := 0, 0
 	for limit := 3; limit <= 14; limit++ {
 		if !enough(limit, 1) {
@@ -57,7 +66,7 @@ func TestThreadLimit(t *testing.T) {
 		stderr, err := run(limit, probed, file)
 		_, missing := os.Stat(file)
 		switch {
-		case err != nil && enough(limit, 20):
+		case err != nil && enough(limit, 20) && !endsWell(limit):
 			t.Errorf("with %d threads the plain program ends well, the one with probes with %v:\n%s", limit, err,
 				stderr)
 		case err != nil:
