@@ -508,14 +508,13 @@ func (f *Facts) costly() *Item {
 		return nil
 	}
 	s := aboutObject(object)
-	each := measure.Ratio(most.SelfNPT, int64(object.Ops/2)) * float64(min(f.Procs, 2))
 	return &Item{ID: "many-operations", Claim: "operations on synchronization objects take long by themselves", Subject: s,
 		WhatIf: fmt.Sprintf("self:%s=-%.0f%%", in.Name, 100*measure.Ratio(most.SelfNPT, in.SelfNPT)), partly: true,
 		Evidence: []Fact{ns("operations in their line", most.SelfNPT), ns("at least", most.SelfNPTs.Low),
 			count("operations", object.Ops)},
-		Text: fmt.Sprintf("use %s less often, or do without it, as with a copy for each goroutine or an atomic pointer: to take and give it back takes %s of the run (%s), %s times %s, although hardly anybody waits",
-			at(&s), measure.Time(most.SelfNPT), measure.Percent(most.SelfNPT, f.Wall),
-			measure.Count(object.Ops/2), measure.Time(int64(each)))}
+		Text: fmt.Sprintf("use %s less often, or do without it, as with a copy for each goroutine or an atomic pointer: to take and give it back, %s times, takes %s to %s of the run",
+			at(&s), measure.Count(object.Ops/2), measure.Percent(most.SelfNPTs.Low, f.Wall),
+			measure.Percent(most.SelfNPTs.High, f.Wall))}
 }
 
 // manyOps is from how many operations on their own time matters.

@@ -36,12 +36,12 @@ func mechanisms(f *Facts) (out []Item) {
 					continue // each has much to do
 				}
 				it.ID, it.Claim, it.Change = "system-calls", "much of the work is short system calls", Batch
-				it.Text = fmt.Sprintf("make fewer system calls in %s, as with a buffer of package bufio: %s takes %.0f %% of its own time, %s each at most, and the run waits for that",
-					at(&it.Subject), d.By, 100*d.Share, measure.Time(int64(each)))
+				it.Text = fmt.Sprintf("make fewer system calls in %s, as with a buffer of package bufio: %s takes %.0f to %.0f %% of its own time, %s each at most, and the run waits for that",
+					at(&it.Subject), d.By, 100*d.In[0], 100*d.In[1], measure.Time(int64(each)))
 			} else {
 				it.ID, it.Claim, it.Change = "stack-growth", "goroutines grow their stacks again and again", FewerGoroutines
-				it.Text = fmt.Sprintf("let goroutines that have grown their stacks go on with other items, instead of starting new ones: to grow stacks takes %.0f %% of the own time of %s",
-					100*d.Share, at(&it.Subject))
+				it.Text = fmt.Sprintf("let goroutines that have grown their stacks go on with other items, instead of starting new ones: to grow stacks takes %.0f to %.0f %% of the own time of %s",
+					100*d.In[0], 100*d.In[1], at(&it.Subject))
 			}
 			out = append(out, it)
 		}
@@ -126,5 +126,5 @@ func (f *Facts) more(list []Item) []Item {
 	}
 	return []Item{{ID: "less-work", Claim: "less work makes the run shorter", Subject: about(most[0]), Remark: true, Change: LessWork,
 		Evidence: []Fact{share("of the run for its own code", part)},
-		Text:     fmt.Sprintf("Less work makes the run shorter. The own code of these is worth, of it: %s.", words)}}
+		Text:     fmt.Sprintf("Less work makes the run shorter. Worth of the procedures' own code, in shares of the run: %s.", words)}}
 }

@@ -160,16 +160,16 @@ func TestRules(t *testing.T) {
 			p.Objects = []profile.Object{{Name: "main.wg", Kind: "wait group", Objects: 1, Waits: 10, Wait: 400,
 				Waiting: []int64{100, 400}}}
 		}},
-		{"make fewer system calls in main.f (f.go:9), as with a buffer of package bufio: os.(*File).Write takes 80 % of its own time", func(p *profile.Profile) {
+		{"make fewer system calls in main.f (f.go:9), as with a buffer of package bufio: os.(*File).Write takes 50 to 90 % of its own time", func(p *profile.Profile) {
 			p.Entries[0].File, p.Entries[0].Calls = "a/f.go", 100
 			p.Entries[0].Doing = []profile.Doing{{How: replay.SystemCall, By: "os.(*File).Write", Line: 9,
 				Part95: profile.Part95{Share: 0.8, In: [2]float64{0.5, 0.9}}}}
 		}},
-		{"let goroutines that have grown their stacks go on with other items, instead of starting new ones: to grow stacks takes 40 % of the own time of main.f", func(p *profile.Profile) {
+		{"let goroutines that have grown their stacks go on with other items, instead of starting new ones: to grow stacks takes 10 to 90 % of the own time of main.f", func(p *profile.Profile) {
 			p.Entries[0].Doing = []profile.Doing{{How: replay.StackGrowth, By: "main.f",
 				Part95: profile.Part95{Share: 0.4, In: [2]float64{0.1, 0.9}}}}
 		}},
-		{"use main.mu (f.go:3) less often, or do without it, as with a copy for each goroutine or an atomic pointer: to take and give it back takes 200ns of the run (40.0%), 10,000 times", func(p *profile.Profile) {
+		{"use main.mu (f.go:3) less often, or do without it, as with a copy for each goroutine or an atomic pointer: to take and give it back, 10,000 times, takes 20.0% to 60.0% of the run", func(p *profile.Profile) {
 			p.Entries[0].File = "a/f.go"
 			p.Entries[0].Lines = []profile.LineTime{{Line: 3, SelfNPT: 200,
 				SelfNPTs: profile.Interval{Low: 100, High: 300}}}
@@ -227,7 +227,7 @@ func TestRemarks(t *testing.T) {
 		}
 		return ""
 	}
-	if s := remark(); !strings.Contains(s, "only less work helps. The own code of these is worth, of it: main.f 100.0%") ||
+	if s := remark(); !strings.Contains(s, "only less work helps. Worth of the procedures' own code, in shares of the run: main.f 100.0%") ||
 		!strings.Contains(s, "On average 10.0 goroutines were ready") {
 		t.Errorf("all busy: %q", s)
 	}

@@ -281,7 +281,7 @@ func saturated(f *Facts) []Item {
 	if p.Procs == 1 {
 		busy = "The one processor was"
 	}
-	text := fmt.Sprintf("%s busy for %s of the run: only less work helps. The own code of these is worth, of it: %s.",
+	text := fmt.Sprintf("%s busy for %s of the run: only less work helps. Worth of the procedures' own code, in shares of the run: %s.",
 		busy, measure.Percent(all, p.Wall), words)
 	if mean > readyPerProc.value()*float64(p.Procs) {
 		text += fmt.Sprintf(" On average %.1f goroutines were ready, and waited for one: qinst predict tells whether more processors would help.", mean)
