@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"maps"
+	"slices"
 	"sort"
 
 	"qinst.dev/internal/names"
@@ -115,7 +117,8 @@ func (c *rawCode) pathTable(t *Trace) {
 
 // codeTable reads the codes. Each is to come from one with a smaller number.
 func (c *rawCode) codeTable(t *Trace) {
-	var depths []uint16 // a program's stacks are cut far below the bound
+	var depths []uint16           // a program's stacks are cut far below the bound
+	inlined := map[CodeID]uint64{} // the return addresses at which functions are inlined
 	for _, r := range c.codes {
 		number := r.first - 1
 		t.entries(&spec.Codes, r.nodes, func(v []uint64) {
@@ -129,9 +132,37 @@ func (c *rawCode) codeTable(t *Trace) {
 			}
 			depths[number] = depths[v[0]] + 1
 			t.Codes[number] = Code{CodeID(v[0]), c.functions[v[2]].Name, int(v[1])}
+			if delete(inlined, CodeID(number)); v[3] != 0 {
+				inlined[CodeID(number)] = v[2]
+			}
 		})
 	}
+	for _, code := range slices.Sorted(maps.Keys(inlined)) {
+		c.unfold(t, code, c.frames[inlined[code]])
+	}
 }
+
+// unfold makes a code that of the innermost of the functions that are inlined there. Codes behind
+// all others stand for the calls around it.
+func (c *rawCode) unfold(t *Trace, code CodeID, frames []Frame) {
+	if len(frames) > maxInlined || len(t.Codes)+len(frames) > 2*maxNodes {
+		t.losses.Records++
+		return
+	}
+	from := t.Codes[code].From
+	for level, f := range slices.Backward(frames) {
+		next := Code{from, f.Function, f.Line}
+		if level == 0 {
+			t.Codes[code] = next
+			break
+		}
+		from = CodeID(len(t.Codes))
+		t.Codes = append(t.Codes, next)
+	}
+}
+
+// maxInlined is far above the number of functions that a compiler inlines into each other.
+const maxInlined = 256
 
 // maxStacks is the largest number that fits an event's field.
 const maxStacks = 1 << (64 - spec.AddressBits)

@@ -160,9 +160,10 @@ type Frame struct {
 	Line     int
 }
 
-// Code is a line of the program's text at which a goroutine was, and the calls that led to it.
+// Code is a line of the program's text at which a goroutine was, and the calls that led to it, of
+// inlined functions, too.
 type Code struct {
-	From     CodeID // the call, a smaller number; 0: a goroutine started here
+	From     CodeID // the call; 0: a goroutine started here
 	Function string // as [names.Of] has it; "": calls that are not known
 	Line     int
 }

@@ -10,6 +10,7 @@ import (
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/measure"
+	"qinst.dev/internal/names"
 )
 
 // Samples show the functions without probes that a procedure calls, those of other packages, the
@@ -91,6 +92,37 @@ func (f *Facts) worthOf(e *profile.Entry) int64 {
 	return f.worths[e.ID]
 }
 
+// worker is the function without probes that a procedure or loop calls for most of its work, nil if
+// there is none: one that is small enough to be inlined, which does the work all the same. It is of
+// a package that has probes, since others cannot be changed.
+func (f *Facts) worker(e *profile.Entry) *profile.Callee {
+	proc, _, _ := strings.Cut(e.Name, ": ")
+	i := slices.IndexFunc(f.Entries, func(in profile.Entry) bool { return isWritten(&in) && in.Name == proc })
+	if i < 0 || len(f.Entries[i].Callees) == 0 || 2*f.Entries[i].SelfBusy < e.CallBusy {
+		return nil
+	}
+	if c := &f.Entries[i].Callees[0]; c.In[0] >= 0.5 && f.hasProbes(names.PackageOf(c.Name)) {
+		return c
+	}
+	return nil
+}
+
+// whose is what conclusions about the work of a procedure or loop are about.
+func (f *Facts) whose(e *profile.Entry) Subject {
+	s := about(e)
+	if c := f.worker(e); c != nil {
+		s.Name, s.Line = c.Name, c.Line
+	}
+	return s
+}
+
+// hasProbes reports whether some procedure of a package has probes.
+func (f *Facts) hasProbes(pkg string) bool {
+	return slices.ContainsFunc(f.Entries, func(e profile.Entry) bool {
+		return isWritten(&e) && names.PackageOf(e.Name) == pkg
+	})
+}
+
 // mostWorth are the procedures whose own work is worth most of the run, and words for them.
 func (f *Facts) mostWorth() (most []*profile.Entry, words string) {
 	for i := range f.Entries {
@@ -124,7 +156,7 @@ func (f *Facts) more(list []Item) []Item {
 			return nil
 		}
 	}
-	return []Item{{ID: "less-work", Claim: "less work makes the run shorter", Subject: about(most[0]), Remark: true, Change: LessWork,
+	return []Item{{ID: "less-work", Claim: "less work makes the run shorter", Subject: f.whose(most[0]), Remark: true, Change: LessWork,
 		Evidence: []Fact{share("of the run for its own code", part)},
 		Text:     fmt.Sprintf("Less work makes the run shorter. Worth of the procedures' own code, in shares of the run: %s.", words)}}
 }

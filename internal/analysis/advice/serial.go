@@ -24,7 +24,7 @@ func serialWork(f *Facts) (out []Item) {
 	}
 	for _, e := range chosen {
 		alone, less := spare(e, p.Procs)
-		s := about(e)
+		s := f.whose(e)
 		it := Item{ID: "one-processor", Claim: "one goroutine alone could run on behalf of a procedure", Subject: s,
 			Change: StartTogether, WhatIf: divided(p, "calls:"+e.Name),
 			Evidence: []Fact{ns("its work", e.CallBusy), ns("of that while a processor had no work", alone)},

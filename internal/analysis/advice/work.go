@@ -25,12 +25,12 @@ func serialParts(f *Facts) []Item {
 	}
 	if best := alone(p); best != nil {
 		return []Item{{ID: "one-processor", Claim: "one goroutine alone could run on behalf of a procedure",
-			Subject: about(best), Change: StartTogether, WhatIf: divided(p, "calls:"+best.Name),
+			Subject: f.whose(best), Change: StartTogether, WhatIf: divided(p, "calls:"+best.Name),
 			Evidence: []Fact{ns("on its behalf", best.Alone), ns("time with one runnable goroutine", p.Alone)},
 			Text: fmt.Sprintf("divide the work of %s among goroutines, or do it beside other work: for %s (%s of the run) it kept one processor busy, and no other goroutine could run",
 				best.Name, measure.Time(best.Alone), measure.Percent(best.Alone, p.Wall))}}
 	}
-	if list := serialProcs(p); len(list) > 0 || len(imbalance(f)) > 0 {
+	if list := serialProcs(f); len(list) > 0 || len(imbalance(f)) > 0 {
 		return list
 	}
 	return lonely(p)
@@ -121,15 +121,9 @@ func imbalance(f *Facts) (out []Item) {
 	if p.Procs < 2 || measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 		return nil
 	}
-	probed := map[string]bool{}
-	for i := range p.Entries {
-		if e := &p.Entries[i]; isWritten(e) {
-			probed[names.PackageOf(e.Name)] = true
-		}
-	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if !isProgram(e) || e.Calls < 2 || !probed[names.PackageOf(e.Name)] {
+		if !isProgram(e) || e.Calls < 2 || !f.hasProbes(names.PackageOf(e.Name)) {
 			// others, as those of a server's connections, have the work that comes
 			continue
 		}
@@ -222,7 +216,8 @@ func within(path []string) string {
 }
 
 // serialProcs finds procedures whose own code ran while no other goroutine could.
-func serialProcs(p *profile.Profile) (out []Item) {
+func serialProcs(f *Facts) (out []Item) {
+	p := f.Profile
 	for i := range p.Entries {
 		e := &p.Entries[i]
 		if !isWritten(e) || measure.Ratio(e.SelfAlone, p.Wall) < serialShare.value() {
@@ -230,7 +225,7 @@ func serialProcs(p *profile.Profile) (out []Item) {
 		}
 		own := e.SelfBusy + e.SelfSpin + e.SelfReady
 		if measure.Ratio(e.SelfAlone, own) >= aloneShare.value() {
-			out = append(out, Item{ID: "serial-procedure", Claim: "a procedure ran almost alone", Subject: about(e),
+			out = append(out, Item{ID: "serial-procedure", Claim: "a procedure ran almost alone", Subject: f.whose(e),
 				Change: StartTogether, WhatIf: divided(p, "self:"+e.Name),
 				Evidence: []Fact{ns("alone", e.SelfAlone), ns("self busy", e.SelfBusy),
 					share("of the run", measure.Ratio(e.SelfAlone, p.Wall))},

@@ -42,6 +42,7 @@ func qinstWriteCodes() {
 		for limit := min(qinstNCodes.Load(), qinstMostCodes); first+n < limit && n < 512 &&
 			atomic.Loaduintptr(&qinstCodeAt(first+n+1).pc) != 0; {
 			n++
+			qinstNoteCode(qinstCodeAt(first + n).pc)
 		}
 		if n == 0 {
 			return
@@ -49,29 +50,46 @@ func qinstWriteCodes() {
 		qinstRecordCode(first+1, n, uint64(n)*16)
 		for i := range n {
 			c := qinstCodeAt(first + i + 1)
-			entry, line := qinstLineOf(c.pc)
+			function, line := qinstLineOf(c.pc)
 			qinstWord(c.from | uint64(line)<<32)
-			qinstWord(uint64(entry))
+			qinstWord(function)
 		}
 		qinstSeal()
 		qinstCodesOut += n
 	}
 }
 
-// qinstLineOf returns the entry of the function that a return address is in, and the line in that
-// function's own text: that of the call, where another one is inlined. A record tells the
-// function's name.
+// qinstNoteCode writes the frames of a return address at which functions are inlined, and notes the
+// function at any other, so that a record tells its name.
 // Context: writer.
-func qinstLineOf(pc uintptr) (entry uintptr, line int) {
+func qinstNoteCode(pc uintptr) {
+	switch function, _ := qinstLineOf(pc); {
+	case function >= qinstInlined:
+		qinstWriteFrame(pc)
+	case function != 0:
+		qinstNotePC(uintptr(function))
+	}
+}
+
+// qinstLineOf returns what a code says of a return address: the entry of the function that it is
+// in, and its line. Where others are inlined it is the address, marked so, and the line of the call
+// of the outermost of them.
+// Context: writer.
+func qinstLineOf(pc uintptr) (function uint64, line int) {
 	f := findfunc(pc - 1)
 	if !f.valid() {
 		return 0, 0
 	}
-	entry = f.entry()
-	qinstNotePC(entry)
+	function = uint64(f.entry())
 	u, uf := newInlineUnwinder(f, pc-1)
-	for ; uf.valid(); uf = u.next(uf) {
-		_, line = u.fileLine(uf)
+	for depth := 0; uf.valid(); uf = u.next(uf) {
+		if _, line = u.fileLine(uf); depth > 0 {
+			function = uint64(pc) | qinstInlined
+		}
+		depth++
 	}
-	return entry, line
+	return function, line
 }
+
+// qinstInlined marks the address of a code at which functions are inlined.
+const qinstInlined = 1 << 63
