@@ -439,18 +439,13 @@ func (p *placer) tryLock(c *ast.CallExpr) {
 }
 
 // methodUse makes a method value a sync point, unless a variable holds it that is only called: then
-// the calls are. The value of a wrapper has no probe, and the Lock of an interface may look at its
-// stack.
+// the calls are. The Lock of an interface may look at its stack, and has none.
 func (p *placer) methodUse(e *ast.SelectorExpr) {
 	y, op := p.syncMethod(e)
-	within := y == nil
-	if within {
-		y, op = p.wrapped(e)
-	}
 	switch {
-	case y == nil || !p.Limits.has(Syncs) || p.closures.bound[e] && !within:
+	case y == nil || !p.Limits.has(Syncs) || p.closures.bound[e]:
 		return
-	case within, !p.argless(e), op.after && y.Object == Interface:
+	case !p.argless(e), op.after && y.Object == Interface:
 		p.skipSync(y, op, e.Pos(), MethodValue)
 		return
 	}

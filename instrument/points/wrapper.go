@@ -11,7 +11,7 @@ import (
 //	func (s *Server) lock() { s.mu.Lock() }
 //
 // It has no probe. Instead, each call of it is treated as the operation. All calls must be in its
-// package, because nothing is known of it elsewhere.
+// package and name it, because nothing is known of calls elsewhere, nor of those of a value.
 type wrapper struct {
 	Sync
 	op syncOp
@@ -19,7 +19,7 @@ type wrapper struct {
 
 // findWrappers notes the wrappers of the package.
 func (f *finder) findWrappers() {
-	found := map[*types.Func]*wrapper{}
+	found, values := map[*types.Func]*wrapper{}, f.values()
 	for _, fn := range f.set.Funcs {
 		d, ok := fn.Node.(*ast.FuncDecl)
 		if !ok || d.Recv == nil || fn.Body == nil || len(d.Recv.List[0].Names) != 1 || f.skipFunc(fn) != Inlinable {
@@ -27,7 +27,7 @@ func (f *finder) findWrappers() {
 		}
 		recv := f.Info.Defs[d.Recv.List[0].Names[0]]
 		obj, ok := f.Info.Defs[d.Name].(*types.Func)
-		if !ok || recv == nil || obj.Exported() && f.Types.Name() != "main" {
+		if !ok || recv == nil || obj.Exported() && f.Types.Name() != "main" || values[obj.Origin()] {
 			continue
 		}
 		if _, pointer := recv.Type().Underlying().(*types.Pointer); !pointer {
@@ -38,6 +38,30 @@ func (f *finder) findWrappers() {
 		}
 	}
 	f.wrappers = found // set last: a wrapper of a wrapper is not one
+}
+
+// values returns the functions and methods of the package that are used as values.
+func (f *finder) values() map[*types.Func]bool {
+	called, list := map[*ast.Ident]bool{}, map[*types.Func]bool{}
+	for _, file := range f.Files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if c, ok := n.(*ast.CallExpr); ok {
+				switch fun := c.Fun.(type) { // in parentheses it is a value
+				case *ast.Ident:
+					called[fun] = true
+				case *ast.SelectorExpr:
+					called[fun.Sel] = true
+				}
+			}
+			return true
+		})
+	}
+	for id, obj := range f.Info.Uses {
+		if fn, ok := obj.(*types.Func); ok && !called[id] {
+			list[fn.Origin()] = true
+		}
+	}
+	return list
 }
 
 // wraps returns the wrapped operation if a body performs exactly one, once.

@@ -41,6 +41,19 @@ func Procedure(name string) string {
 	return compiled.ReplaceAllString(name, "")
 }
 
+// literal matches the end of the name of a function literal.
+var literal = regexp.MustCompile(`\.func[0-9]+(\.[0-9]+)*$`)
+
+// Outer returns the name of the procedure that a function literal is in, and how many literals lie
+// within each other there: 0 if it is none.
+func Outer(name string) (outer string, depth int) {
+	end := literal.FindStringIndex(name)
+	if end == nil {
+		return name, 0
+	}
+	return name[:end[0]], strings.Count(name[end[0]:], ".")
+}
+
 // Plain is a symbol with the path of its package as import statements have it.
 func Plain(symbol string) string {
 	path := PackageOf(symbol)

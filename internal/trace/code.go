@@ -117,7 +117,7 @@ func (c *rawCode) pathTable(t *Trace) {
 
 // codeTable reads the codes. Each is to come from one with a smaller number.
 func (c *rawCode) codeTable(t *Trace) {
-	var depths []uint16           // a program's stacks are cut far below the bound
+	var depths []uint16            // a program's stacks are cut far below the bound
 	inlined := map[CodeID]uint64{} // the return addresses at which functions are inlined
 	for _, r := range c.codes {
 		number := r.first - 1

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,14 +15,11 @@ import (
 // one name here, that of the source.
 type literals map[string][]*Point
 
-// literal matches the end of the name of a function literal.
-var literal = regexp.MustCompile(`\.func[0-9]+(\.[0-9]+)*$`)
-
 func literalsOf(t *Tables) literals {
 	l := literals{}
 	for i := range t.Points {
 		p := &t.Points[i]
-		if _, depth := split(p.Name); depth > 0 && (p.Kind == spec.PointProc || p.Kind == spec.PointFunc) {
+		if _, depth := names.Outer(p.Name); depth > 0 && (p.Kind == spec.PointProc || p.Kind == spec.PointFunc) {
 			l[p.File] = append(l[p.File], p)
 		}
 	}
@@ -35,12 +31,12 @@ func literalsOf(t *Tables) literals {
 
 // source returns the name that the source has for a function in which a line is.
 func (l literals) source(name, file string, line int) string {
-	outer, depth := split(name)
+	outer, depth := names.Outer(name)
 	if depth == 0 {
 		return name
 	}
 	for _, p := range slices.Backward(l[file]) {
-		in, d := split(p.Name)
+		in, d := names.Outer(p.Name)
 		if p.Line > line || d != depth {
 			continue
 		}
@@ -52,14 +48,4 @@ func (l literals) source(name, file string, line int) string {
 		}
 	}
 	return name
-}
-
-// split returns the name of the procedure that a function literal is in, and how many literals lie
-// within each other there: 0 if it is none.
-func split(name string) (outer string, depth int) {
-	end := literal.FindStringIndex(name)
-	if end == nil {
-		return name, 0
-	}
-	return name[:end[0]], strings.Count(name[end[0]:], ".")
 }

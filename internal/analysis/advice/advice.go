@@ -46,13 +46,13 @@ func (f *Facts) conclude() (list []Item) {
 	for _, r := range rules {
 		list = append(list, r(f)...)
 	}
-	list = f.weigh(list)
+	list = f.weigh(once(list))
 	if len(Texts(list)) == 0 {
 		if busy := saturated(f); busy != nil {
 			return append(busy, list...)
 		}
 	}
-	return append(append(list, atBest(p, list)...), f.more(list)...)
+	return append(list, f.more(list)...)
 }
 
 // waits are the conclusions that are about processors without work.
@@ -62,23 +62,6 @@ var waits = map[string]bool{"serial-run": true, "contended-lock": true, "saturat
 	"few-parts": true, "data-dependence": true, "input-output": true, "idle": true, "serial-procedure": true,
 	"one-goroutine": true,
 	"one-processor": true}
-
-// atBest bounds what a change can gain that gives idle processors work. It is a remark, about all
-// such conclusions. A run in which nothing ran most of the time waits for something outside, and
-// has no such bound.
-func atBest(p *profile.Profile, list []Item) []Item {
-	if p.Procs < 2 || 2*p.Idle > p.Wall || !slices.ContainsFunc(list, func(it Item) bool {
-		return waits[it.ID] && it.Gain == nil && !it.Remark // a computed gain says more
-	}) {
-		return nil
-	}
-	most := mostGain(p)
-	return []Item{{ID: "at-best", Claim: "no run can be shorter than its work on all processors", Subject: run,
-		Remark:   true,
-		Evidence: []Fact{ns("processor time over processors", p.Wall-most), ns("gain at most", most)},
-		Text: fmt.Sprintf("At best, with all %d processors busy all the time, the same work takes %s instead of %s: the waits above are worth %s of the run at most.",
-			p.Procs, measure.Time(p.Wall-most), measure.Time(p.Wall), measure.Percent(most, p.Wall))}}
-}
 
 // mostGain is by how much the run would be shorter if all processors had been busy all the time
 // with the same work, in ns. Time in which the system kept threads waiting is no work, so that the

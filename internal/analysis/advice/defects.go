@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/measure"
+	"qinst.dev/internal/names"
 )
 
 // Some findings are defects whatever they cost: a lock that is never given back, and goroutines
@@ -110,7 +113,7 @@ func herds(f *Facts) (out []Item) {
 			continue
 		}
 		it := Item{ID: "wake-ups-in-vain", Claim: "goroutines are woken and have to wait again", Subject: aboutObject(o),
-			Change: Signal, atMost: cost,
+			Change: Signal, AtMost: cost,
 			Evidence: []Fact{count("wake-ups in vain", o.Vain), count("waits", o.Waits), ns("processor time, at least", o.VainBusy),
 				share("of busy time, at least", measure.Ratio(o.VainBusy, f.Busy))}}
 		by := ""
@@ -130,29 +133,77 @@ const vainCost = 300
 
 // tiny finds goroutines that do so little that to start and end them takes as long.
 func tiny(f *Facts) (out []Item) {
-	for i := range f.Entries {
-		e := &f.Entries[i]
-		if !isProgram(e) || float64(e.Calls) < tinyCount.value() {
+	for _, k := range f.started() {
+		each := k.got / int64(k.count)
+		if !k.tiny(f) {
 			continue
 		}
-		each := e.Got / int64(e.Calls)
-		cost := startCost * int64(e.Calls)
-		if each > mostTiny || measure.Ratio(cost, f.Busy) < tinyShare.value() {
-			continue
-		}
-		it := Item{ID: "tiny-goroutines", Claim: "goroutines do less than to start them takes", Subject: about(e),
-			Change: FewerGoroutines, atMost: cost/int64(max(1, f.Procs)) + e.Got/2,
-			Evidence: []Fact{count("goroutines", e.Calls), ns("processor time of one", each),
-				ns("to start and end them, at least", cost)}}
+		it := Item{ID: "tiny-goroutines", Claim: "goroutines do less than to start them takes", Subject: about(k.most),
+			Change: FewerGoroutines, AtMost: int64(k.cost)/int64(max(1, f.Procs)) + k.got/2,
+			Evidence: []Fact{count("goroutines", k.count), ns("processor time of one", each),
+				ns("to start and end them", int64(k.cost))}}
 		in := ""
-		if e.Creator != "" {
-			in = " in " + e.Creator
+		if k.most.Creator != "" {
+			outer, _ := names.Outer(k.most.Creator)
+			in = " in " + outer
 		}
 		it.Text = fmt.Sprintf("start fewer goroutines%s: %s of %s ran for %s each, and to start and end one takes about %s. One for each processor, with a range of its own, does the same work",
-			in, measure.Count(e.Calls), e.Name, measure.Time(each), measure.Time(int64(startCost)))
+			in, measure.Count(k.count), k.most.Name, measure.Time(each), measure.Time(int64(k.cost/float64(k.count))))
 		out = append(out, it)
 	}
 	return out
+}
+
+// kind are all goroutines of one function.
+type kind struct {
+	most  *profile.Entry // of most of them
+	count uint64
+	got   int64 // ns of processor time
+	// processor time that their starts take in the procedures that make them, in ns, and at least
+	cost, least float64
+}
+
+// tiny reports whether their starts take about as long as their work, and much of all.
+func (k *kind) tiny(f *Facts) bool {
+	share := func(ns float64) float64 { return ns / float64(max(1, f.Busy)) }
+	return share(k.cost) >= tinyShare.value() && share(k.least) >= tinyShare.value()/2 &&
+		float64(k.got) <= float64(mostTiny)/startCost*k.cost
+}
+
+// started are the functions of which many goroutines were started.
+func (f *Facts) started() (list []kind) {
+	at := map[string]int{}
+	for i := range f.Entries {
+		e := &f.Entries[i]
+		if !isProgram(e) {
+			continue
+		}
+		k, ok := at[e.Name]
+		if !ok {
+			k, at[e.Name] = len(list), len(list)
+			list = append(list, kind{most: e})
+		}
+		x := &list[k]
+		x.count, x.got = x.count+e.Calls, x.got+e.Got
+		if e.Calls > x.most.Calls {
+			x.most = e
+		}
+	}
+	list = slices.DeleteFunc(list, func(k kind) bool { return float64(k.count) < tinyCount.value() })
+	for i := range list {
+		k := &list[i]
+		k.cost = startCost * float64(k.count)
+		k.least = k.cost
+		creator, _ := names.Outer(k.most.Creator)
+		for j := range f.Entries {
+			in := &f.Entries[j]
+			if d := by(in, replay.Starting); d != nil && isWritten(in) && in.Name == creator {
+				k.cost = max(k.cost, d.Share*float64(in.SelfBusy))
+				k.least = max(k.least, d.In[0]*float64(in.SelfBusy))
+			}
+		}
+	}
+	return list
 }
 
 // startCost is the least processor time in which a goroutine is started and ends, in ns, and

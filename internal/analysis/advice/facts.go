@@ -23,6 +23,7 @@ type Facts struct {
 
 	items  []Item           // the conclusions, once they are drawn
 	worths map[string]int64 // see worthOf
+	tinies map[string]bool  // see startsTiny
 }
 
 // Gains computes what changes gain.

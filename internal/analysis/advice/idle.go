@@ -220,7 +220,7 @@ func collector(f *Facts) []Item {
 	it.Text = fmt.Sprintf("allocate less: the garbage collector took %s %s, in %s cycles, one every %s",
 		measure.Percent(used, of), what, measure.Count(p.GC.Cycles), measure.Time(p.Wall/p.GC.Cycles))
 	if measure.Ratio(taking, of) >= someCollector.value() {
-		it.WhatIf, it.atMost = "", p.Wall*(used+taking)/max(1, of)
+		it.WhatIf, it.AtMost = "", p.Wall*(used+taking)/max(1, of)
 		it.Evidence = append(it.Evidence, ns("to get memory, about", taking))
 		it.Text += fmt.Sprintf(", and to get memory took %s to %s", measure.Percent(taking/6, of),
 			measure.Percent(2*taking, of))

@@ -10,14 +10,15 @@ type Item struct {
 	Change   Change  `json:"change,omitempty"`
 	WhatIf   string  `json:"what_if,omitempty"` // for "qinst predict", which computes the gain; empty: it cannot
 	Evidence []Fact  `json:"evidence"`
-	Gain     *Gain   `json:"gain"` // nil: not known
+	Gain     *Gain   `json:"gain"`                      // nil: not known
+	AtMost   int64   `json:"gain_at_most_ns,omitempty"` // then, if there is a bound
 	Remark   bool    `json:"remark,omitempty"`
 	Defect   bool    `json:"defect,omitempty"` // it is wrong whatever it costs
 	Text     string  `json:"text"`
 
+	holder string // the procedure that has a lock while goroutines wait for it
 	upTo   string // a greater change than WhatIf of the same kind, which gains most
 	partly bool   // its change is one of all of something, of which a program will do away with a part
-	atMost int64  // ns that a change gains at most, where no computed run tells; 0: see waits
 }
 
 // Subject is a line of the profile, or the whole run.

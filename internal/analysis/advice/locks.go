@@ -84,6 +84,7 @@ func contended(f *Facts, o *profile.Object, queued int64) Item {
 			b.Reason)
 	case !o.Partly && len(o.Blamed) > 0 && o.Blamed[0].Time > 0:
 		b := o.Blamed[0]
+		it.holder = b.Reason
 		it.Evidence = append(it.Evidence, ns("waited while "+b.Reason+" has it", b.Time))
 		taken := b.Reason + " had taken it" // and may have returned since
 		if o.Holds == 0 && o.Ops == 0 {     // in a package without probes, in a goroutine that it may have started
@@ -99,7 +100,7 @@ func contended(f *Facts, o *profile.Object, queued int64) Item {
 		f.pendingWriter(&it, o, queued)
 	}
 	if o.Holds > 0 && o.Ops > 2*manyHolds && o.Hold/int64(o.Ops/2) < shortHold {
-		it.Change, it.atMost = Batch, queued // what it costs is processor time, busy or not
+		it.Change, it.AtMost = Batch, queued // what it costs is processor time, busy or not
 		it.Text = fmt.Sprintf("give each goroutine its own of what %s guards, or take it once for many items: it was taken %s times, for %s each, which is less than to hand it over takes; goroutines queued for %s for %s (%s of the run)",
 			name(o), measure.Count(o.Ops/2), measure.Time(o.Hold/int64(o.Ops/2)), pronoun(o), measure.Time(queued),
 			measure.Percent(queued, p.Wall))
@@ -377,17 +378,24 @@ func batches(f *Facts) (out []Item) {
 		o := &p.Objects[i]
 		less := min(o.Wait, unused(p)) / 2
 		if o.Kind != replay.KindWaitGroup || o.Waits < fewBatches || timeWaiting(o, 2) > 0 ||
-			measure.Ratio(less, p.Wall) < barrierShare.value() {
+			measure.Ratio(less, p.Wall) < barrierShare.value() || f.gathersTiny(o) {
 			continue
 		}
 		out = append(out, Item{ID: "batches", Claim: "each batch waits for its longest part", Subject: aboutObject(o), Change: Balance,
-			atMost:   less,
+			AtMost:   less,
 			Evidence: []Fact{count("batches", o.Waits), ns("waited", o.Wait), ns("time with an unused processor", unused(p))},
 			Text: fmt.Sprintf("let goroutines take the next item when they have done one, instead of waiting at %s for all of a batch: that was %s times, %s each, and not all processors were busy for %s (%s of the run)",
 				name(o), measure.Count(o.Waits), measure.Time(o.Wait/o.Waits), measure.Time(unused(p)),
 				measure.Percent(unused(p), p.Wall))})
 	}
 	return out
+}
+
+// gathersTiny reports whether what waits for a wait group starts goroutines that are not worth it.
+func (f *Facts) gathersTiny(o *profile.Object) bool {
+	return slices.ContainsFunc(f.Entries, func(e profile.Entry) bool {
+		return f.startsTiny(&e) && slices.ContainsFunc(e.BlockedOn, func(w profile.Waited) bool { return w.Object == o.Name })
+	})
 }
 
 // fewBatches is how many batches are worth to be joined.
@@ -497,7 +505,7 @@ func (f *Facts) costly() *Item {
 		for k := range f.Entries {
 			e := &f.Entries[k]
 			for _, l := range e.Lines {
-				if l.Line == o.Line && e.File == o.File && l.SelfNPT > most.SelfNPT {
+				if l.Line == o.Line && e.File == o.File && l.SelfNPT > most.SelfNPT && !f.startsTiny(e) {
 					object, in, most = o, e, l
 				}
 			}

@@ -143,16 +143,16 @@ func (f *Facts) mostWorth() (most []*profile.Entry, words string) {
 	return most, strings.Join(list, ", ")
 }
 
-// more says that less work in one procedure gains more than the conclusions do, if it does.
+// more says that less work in one procedure gains more than the conclusions do, if it may.
 func (f *Facts) more(list []Item) []Item {
 	most, words := f.mostWorth()
 	if len(most) == 0 || f.Path == nil {
 		return nil
 	}
-	part := measure.Ratio(f.worthOf(most[0]), f.Wall)
+	worth := f.worthOf(most[0])
+	part := measure.Ratio(worth, f.Wall)
 	for i := range list {
-		it, gain := &list[i], unknownWorth*part*float64(f.Wall)
-		if !it.Remark && (f.worth(it) > gain || it.Gain != nil && float64(it.Gain.Ns) > gain) {
+		if it := &list[i]; !it.Remark && (it.Defect || it.Gain != nil && it.Gain.Ns > worth || it.Gain == nil && it.AtMost > worth) {
 			return nil
 		}
 	}

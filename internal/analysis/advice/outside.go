@@ -71,7 +71,7 @@ func byDeadline(list []critpath.WaitedIn) (out []critpath.WaitedIn) {
 func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 	s := f.proc(*w)
 	it := Item{ID: "timer", Claim: "the run waits for a timer", Subject: s, Change: WaitForEvent,
-		WhatIf: fmt.Sprintf("wait:%s=-100%%", w.Name), partly: true, atMost: w.Self,
+		WhatIf: fmt.Sprintf("wait:%s=-100%%", w.Name), partly: true, AtMost: w.Self,
 		Evidence: []Fact{ns("of the critical path", w.Self), count("waits on it", w.Count),
 			share("of the run", measure.Ratio(w.Self, f.Path.T))}}
 	long := fmt.Sprintf("%s of the run (%s)", measure.Time(w.Self), measure.Percent(w.Self, f.Path.T))

@@ -245,9 +245,17 @@ func TestRemarks(t *testing.T) {
 		t.Errorf("a lock, and all processors busy: %q", s)
 	}
 	p.Busy, p.Parallelism = 700, []int64{0, 300, 200}
-	if s := remark(); s != "At best, with all 2 processors busy all the time, the same work takes 350ns instead of 500ns: the waits above are worth 30.0% of the run at most." {
-		t.Errorf("a lock: %q", s)
+	for busy, want := range map[int64]string{0: "worth 20.0% of the run at most", 120: "worth 8.0% of the run at most"} {
+		p.Objects[0].Meanwhile = busy
+		if s := strings.Join(Texts(Of(&Facts{Profile: p})), "\n"); !strings.Contains(s, "main.mu guards") || !strings.Contains(s, want) {
+			t.Errorf("a lock, and processors that worked for %d meanwhile: %q", busy, s)
+		}
 	}
+	p.Objects[0].Meanwhile = 190
+	if s := Texts(Of(&Facts{Profile: p})); len(s) > 0 {
+		t.Errorf("a lock that is waited for while all processors are busy: %q", s)
+	}
+	p.Objects[0].Meanwhile = 0
 	p.Entries[0].Started = 900
 	unprobed := func(it Item) bool { return it.ID == "no-probes" && it.Remark }
 	if !slices.ContainsFunc(Of(&Facts{Profile: p}), unprobed) {

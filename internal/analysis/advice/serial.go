@@ -9,6 +9,7 @@ import (
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/measure"
+	"qinst.dev/internal/names"
 )
 
 // serialWork finds the loops and procedures whose work the run waits for while processors have
@@ -100,14 +101,15 @@ func (f *Facts) startsTiny(e *profile.Entry) bool {
 			return true
 		}
 	}
-	for _, it := range tiny(f) {
-		for i := range f.Entries {
-			if g := &f.Entries[i]; g.ID == it.Subject.ID && (proc == g.Creator || proc == g.Name) {
-				return true
+	if f.tinies == nil {
+		f.tinies = map[string]bool{}
+		for _, k := range f.started() {
+			if creator, _ := names.Outer(k.most.Creator); k.tiny(f) {
+				f.tinies[creator], f.tinies[k.most.Creator], f.tinies[k.most.Name] = true, true, true
 			}
 		}
 	}
-	return false
+	return f.tinies[proc]
 }
 
 // startsFrom is the share of a procedure's own time in which it starts goroutines, where that is

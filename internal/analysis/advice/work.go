@@ -106,7 +106,7 @@ func explained(f *Facts, ns int64) bool {
 		for _, it := range rule(f) {
 			for i := range p.Objects {
 				if o := &p.Objects[i]; o.Name == it.Subject.Name &&
-					float64(timeWaiting(o, 1)) > aloneShare.value()*float64(ns) {
+					2*timeWaiting(o, 1) > ns {
 					return true
 				}
 			}
@@ -306,7 +306,7 @@ func fewProcessors(f *Facts) []Item {
 		return nil
 	}
 	it := Item{ID: "few-processors", Claim: "GOMAXPROCS is less than the processors that the program might use",
-		Subject: run, Change: Procs, atMost: p.Wall - p.Wall*int64(p.Procs)/int64(f.CPUs),
+		Subject: run, Change: Procs, AtMost: p.Wall - p.Wall*int64(p.Procs)/int64(f.CPUs),
 		Evidence: []Fact{count("GOMAXPROCS", p.Procs), count("processors", f.CPUs),
 			number("goroutines ready on average", mean),
 			share("of the run with all of them busy", measure.Ratio(p.Parallelism[p.Procs], p.Wall))}}

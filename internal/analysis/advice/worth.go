@@ -21,9 +21,9 @@ const (
 	surelyGains = 0.02
 	// likelyGains is enough in the middle of the interval, whatever the lower end is.
 	likelyGains = 0.04
-	// boundFrom is the share of the run that a gain at an object where goroutines wait may be at
-	// most, if it is not known, to be worth a line.
-	boundFrom = 0.1
+	// boundFrom is the share of the run that waits for an object must be worth at most, if what
+	// their end gains is not known, to be worth a line.
+	boundFrom = 0.05
 	// nothing is the share that a gain of nothing may be.
 	nothing = 0.05
 	// unknownWorth is what part of its bound a gain counts that is not known, and what part of its
@@ -44,16 +44,61 @@ func (f *Facts) weigh(list []Item) (out []Item) {
 			continue // one line for each object, by the first rule that finds it
 		}
 		switch f.gain(&it); {
-		case it.Gain == nil && (!loud[it.ID] || f.worth(&it) >= unknownWorth*boundFrom*float64(f.Wall)) ||
-			it.Gain != nil && (float64(it.Gain.Low) >= surelyGains*float64(f.Wall) ||
-				float64(it.Gain.Ns) >= likelyGains*float64(f.Wall)):
+		case it.Gain == nil && f.bound(&it):
 			out = append(out, it)
-		case it.Gain != nil && loud[it.ID]:
+		case it.Gain == nil:
+		case float64(it.Gain.Low) >= surelyGains*float64(f.Wall) ||
+			float64(it.Gain.Ns) >= likelyGains*float64(f.Wall):
+			out = append(out, it)
+		case loud[it.ID]:
 			remarks = append(remarks, f.worthless(&it))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Item) int { return cmp.Compare(f.worth(&b), f.worth(&a)) })
 	return append(out, remarks...)
+}
+
+// bound finds what the waits of a conclusion are worth at most whose gain is not known, and reports
+// whether that is worth a line.
+func (f *Facts) bound(it *Item) bool {
+	if !waits[it.ID] || it.ID == "input-output" || it.ID == "idle" || f.Procs < 2 {
+		return true
+	}
+	most := mostGain(f.Profile)
+	i := slices.IndexFunc(f.Objects, func(o profile.Object) bool { return o.Name == it.Subject.Name })
+	if i >= 0 && !f.Objects[i].Apart {
+		most = min(most, unusedWhile(f.Profile, &f.Objects[i]))
+	}
+	if loud[it.ID] && float64(most) < boundFrom*float64(f.Wall) {
+		return false
+	}
+	it.AtMost = max(1, most)
+	it.Text += fmt.Sprintf(". That is worth %s of the run at most", measure.Percent(most, f.Wall))
+	return true
+}
+
+// unusedWhile is by how much the run would be shorter if processors had never been without work
+// while goroutines waited for an object.
+func unusedWhile(p *profile.Profile, o *profile.Object) int64 {
+	return max(0, timeWaiting(o, 1)-o.Meanwhile/int64(p.Procs))
+}
+
+// once leaves out what another conclusion explains: waits for the outside of those who have a lock
+// that is to be held without them, and work to be divided that is a mechanism.
+func once(list []Item) []Item {
+	explained := func(it, by *Item) bool {
+		proc, _, _ := strings.Cut(it.Subject.Name, ": ")
+		switch it.ID {
+		case "timer", "input-output", "library-wait":
+			return by.holder == proc && by.Change == MoveOut
+		case "one-processor", "serial-procedure":
+			return by.Subject.Name == proc && (by.ID == "system-calls" || by.ID == "stack-growth" || by.ID == "input-output")
+		}
+		return false
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(it Item) bool {
+		return slices.ContainsFunc(list, func(by Item) bool { return explained(&it, &by) })
+	})
 }
 
 // gain computes what the change of a conclusion gains.
@@ -100,10 +145,10 @@ func (f *Facts) worth(it *Item) float64 {
 		return math.Inf(1)
 	case it.Gain != nil:
 		return max(float64(it.Gain.Low), unknownWorth*float64(it.Gain.Ns))
-	case it.atMost > 0:
-		bound = float64(it.atMost)
-	case waits[it.ID]:
-		bound = float64(mostGain(f.Profile))
+	case it.AtMost > 0:
+		if bound = float64(it.AtMost); waits[it.ID] && it.Subject.Kind != profile.KindSync {
+			bound /= 2 // it is one for all that idle processors could do
+		}
 	}
 	return unknownWorth * bound
 }

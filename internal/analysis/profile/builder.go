@@ -75,7 +75,7 @@ type totals struct {
 func newBuilder(source trace.Source, in Within) *builder {
 	r := replay.New(source, replay.Options{VirtualProcs: in.Procs})
 	points := len(r.T.Points)
-	return &builder{r: r, wall: source.Wall(), ledger: newLedger(r), objects: newObjects(r), blame: newBlame(r),
+	b := &builder{r: r, wall: source.Wall(), ledger: newLedger(r), objects: newObjects(r), blame: newBlame(r),
 		named: &named{r: r}, samples: newSamples(r),
 		within: newWithin(in, r.Spans), gc: collector{markSince: -1, stopSince: -1}, memory: newMemory(r),
 		parallel: parallel{line: newTimeline(source.Wall())}, idled: idled{},
@@ -83,6 +83,8 @@ func newBuilder(source trace.Source, in Within) *builder {
 			trips: make([]uint64, points), tripsOf: make([]uint64, points),
 			longest: map[replay.GroupID]int64{}, got: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{},
 			left: left{r, map[leftKey]*Left{}}}}
+	b.objects.busy = &b.parallel.busy
+	return b
 }
 
 // end ends the reading of the trace.

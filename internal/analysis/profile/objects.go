@@ -69,6 +69,9 @@ type Object struct {
 	// Waiting[n] is the time with n goroutines waiting, summed over the objects: the sum
 	// of n x Waiting[n] is Wait (Little's law).
 	Waiting []int64 `json:"waiting_ns"`
+	// Meanwhile is the processor time of the program while goroutines waited for it, one or more,
+	// summed over the objects.
+	Meanwhile int64 `json:"busy_meanwhile_ns,omitempty"`
 	// Apart shows that it is not known how many waited at a time: some waits have no object, or
 	// named it only at their end.
 	Apart bool `json:"waited_apart,omitempty"`
@@ -122,6 +125,7 @@ func (u *lockUse) add(v *lockUse) {
 type objects struct {
 	r      *replay.Replay
 	t      *trace.Tables
+	busy   *busy
 	locks  []*lock // by the object's number, nil if there is none yet
 	waits  map[waitKey]*waitSum
 	queues map[queueKey]*queue
@@ -192,6 +196,9 @@ func (o *objects) begin(w *replay.Wait) *queue {
 	}
 	q := o.queueOf(w)
 	q.advance(w.Since)
+	if q.n == 0 {
+		q.busyAt = o.busy.upTo(o.r.Busy(), w.Since)
+	}
 	q.n++
 	return q
 }
@@ -203,6 +210,9 @@ func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ended, g *rep
 	if q != nil {
 		q.leave(now, ns, own, by.after, g, g != nil && g.Did.Address == w.Address &&
 			replay.EndsAll(o.t.Points[g.Did.Point].Op))
+		if q.n == 0 {
+			q.busy += o.busy.upTo(o.r.Busy(), now) - q.busyAt
+		}
 	} else {
 		o.queueOf(w).once(ns, own, by.after)
 	}
@@ -531,6 +541,7 @@ func (g *gathered) queue(o *objects, q *queue, ns int64, whole bool) {
 	g.Apart = g.Apart || q.apart || !whole
 	g.Unattributed += unattributed
 	g.Together += int64(share * float64(q.ends.together))
+	g.Meanwhile += int64(share * float64(q.busy))
 }
 
 // oneSided reports whether a channel is only sent to, or only received from, at the places that

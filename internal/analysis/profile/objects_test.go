@@ -690,6 +690,33 @@ func TestInlinedClosures(t *testing.T) {
 	}
 }
 
+// Processor time is that of the whole program, from when the first goroutine waits until the last
+// one does.
+func TestMeanwhile(t *testing.T) {
+	const address = 0xc000_0000_1000
+	b := tracetest.New(3)
+	jobs := b.Object("main.jobs", spec.OpReceive)
+	in := b.StackAt(jobs, "main.work", "runtime.goexit")
+	giver, first, second := b.Go(0, "main.give"), b.Go(0, "main.work"), b.Go(0, "main.work")
+	b.Start(giver, 0)
+	b.Start(first, 1)
+	b.Start(second, 2)
+	b.At(100).Wait(first, "chan receive", address, in) // two are busy, then one, then two
+	b.At(150).Wait(second, "chan receive", address, in)
+	b.At(250).Unpark(giver, first)
+	b.Start(first, 1)
+	b.At(300).Unpark(giver, second)
+	b.Start(second, 2)
+	b.At(500)
+	for _, g := range []tracetest.G{giver, first, second} {
+		b.End(g)
+	}
+	p := profileOf(t, b)
+	if len(p.Objects) != 1 || p.Objects[0].Meanwhile != 2*50+1*100+2*50 {
+		t.Errorf("found %+v, expected 300 ns of processors meanwhile", p.Objects)
+	}
+}
+
 // Of waits that tell only afterwards what they were for it is not known how many there were at a
 // time, and the time without any is no less than none.
 func TestWaitsApart(t *testing.T) {

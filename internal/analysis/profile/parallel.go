@@ -60,7 +60,8 @@ func one(b bool) int {
 // busy follows how many processors are busy.
 type busy struct {
 	at     []int64    // ns by number
-	told   trace.Time // up to here
+	ns     int64      // of processors
+	told   trace.Time // both up to here
 	idleAt trace.Time // no goroutine has kept a processor since
 	off    int        // goroutines that keep one, but the operating system has taken their threads' processors
 	taken  int64      // ns with none busy and some of these
@@ -78,15 +79,16 @@ func (c *busy) until(n int, now trace.Time) {
 		c.at = append(c.at, 0)
 	}
 	c.at[n] += int64(now - c.told)
+	c.ns += int64(n) * int64(now-c.told)
 	c.told = now
 }
 
 // sum is the processor time.
-func (c *busy) sum() (ns int64) {
-	for i, x := range c.at {
-		ns += int64(i) * x
-	}
-	return ns
+func (c *busy) sum() int64 { return c.ns }
+
+// upTo is that up to a time since the last change, with n goroutines that keep processors.
+func (c *busy) upTo(n int, now trace.Time) int64 {
+	return c.ns + int64(n-c.off)*max(0, int64(now-c.told))
 }
 
 // time is how long any goroutine kept a processor.

@@ -18,6 +18,7 @@ type queue struct {
 	n            int        // that wait now
 	since        trace.Time // accounted up to here
 	time         []int64    // ns with n waiting, from 1 on
+	busy, busyAt int64      // processor time of the program meanwhile, and before that
 	blame        map[ender]int64
 	unattributed int64
 

@@ -118,10 +118,14 @@ func (r *Replay) Calls(code trace.CodeID, proc trace.PointID) (name string, how 
 		if x.proc != trace.NoPoint || c.t.Codes[code].Function == "runtime.asyncPreempt" {
 			return "", ""
 		}
-		if name = c.t.Codes[code].Function; how == Library && (x.asks || strings.HasPrefix(name, "syscall.")) {
+		name = c.t.Codes[code].Function
+		switch outer := mechanisms[name]; {
+		case outer == Starting: // which allocates, too
+			how = Starting
+		case how == Library && (x.asks || strings.HasPrefix(name, "syscall.")):
 			how = SystemCall
-		} else if how == Library {
-			how = mechanisms[name]
+		case how == Library:
+			how = outer
 		}
 	}
 	return "", ""
