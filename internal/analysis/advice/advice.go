@@ -46,7 +46,7 @@ func (f *Facts) conclude() (list []Item) {
 	for _, r := range rules {
 		list = append(list, r(f)...)
 	}
-	list = f.weigh(once(list))
+	list = f.weigh(f.once(list))
 	if len(Texts(list)) == 0 {
 		if busy := saturated(f); busy != nil {
 			return append(busy, list...)

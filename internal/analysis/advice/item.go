@@ -17,6 +17,7 @@ type Item struct {
 	Text     string  `json:"text"`
 
 	holder string // the procedure that has a lock while goroutines wait for it
+	waiter string // the id of the one that waits for a batch
 	upTo   string // a greater change than WhatIf of the same kind, which gains most
 	partly bool   // its change is one of all of something, of which a program will do away with a part
 }

@@ -376,17 +376,17 @@ func batches(f *Facts) (out []Item) {
 	p := f.Profile
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		less := min(o.Wait, unused(p)) / 2
+		less := unusedWhile(p, o)
 		if o.Kind != replay.KindWaitGroup || o.Waits < fewBatches || timeWaiting(o, 2) > 0 ||
 			measure.Ratio(less, p.Wall) < barrierShare.value() || f.gathersTiny(o) {
 			continue
 		}
 		out = append(out, Item{ID: "batches", Claim: "each batch waits for its longest part", Subject: aboutObject(o), Change: Balance,
-			AtMost:   less,
+			AtMost: less, waiter: f.waiter(o),
 			Evidence: []Fact{count("batches", o.Waits), ns("waited", o.Wait), ns("time with an unused processor", unused(p))},
-			Text: fmt.Sprintf("let goroutines take the next item when they have done one, instead of waiting at %s for all of a batch: that was %s times, %s each, and not all processors were busy for %s (%s of the run)",
-				name(o), measure.Count(o.Waits), measure.Time(o.Wait/o.Waits), measure.Time(unused(p)),
-				measure.Percent(unused(p), p.Wall))})
+			Text: fmt.Sprintf("let goroutines take the next item when they have done one, instead of waiting at %s for all of a batch: that was %s times, %s each, and processors without work could have done %s (%s of the run) meanwhile",
+				name(o), measure.Count(o.Waits), measure.Time(o.Wait/o.Waits), measure.Time(less),
+				measure.Percent(less, p.Wall))})
 	}
 	return out
 }
@@ -396,6 +396,19 @@ func (f *Facts) gathersTiny(o *profile.Object) bool {
 	return slices.ContainsFunc(f.Entries, func(e profile.Entry) bool {
 		return f.startsTiny(&e) && slices.ContainsFunc(e.BlockedOn, func(w profile.Waited) bool { return w.Object == o.Name })
 	})
+}
+
+// waiter is the id of the procedure that waits for an object most; empty: none is known.
+func (f *Facts) waiter(o *profile.Object) (id string) {
+	most := int64(0)
+	for i := range f.Entries {
+		for _, w := range f.Entries[i].BlockedOn {
+			if w.Object == o.Name && w.Time > most {
+				id, most = f.Entries[i].ID, w.Time
+			}
+		}
+	}
+	return id
 }
 
 // fewBatches is how many batches are worth to be joined.

@@ -84,15 +84,16 @@ func unusedWhile(p *profile.Profile, o *profile.Object) int64 {
 }
 
 // once leaves out what another conclusion explains: waits for the outside of those who have a lock
-// that is to be held without them, and work to be divided that is a mechanism.
-func once(list []Item) []Item {
+// that is to be held without them, and work to be divided that is a mechanism, or a batch's.
+func (f *Facts) once(list []Item) []Item {
 	explained := func(it, by *Item) bool {
 		proc, _, _ := strings.Cut(it.Subject.Name, ": ")
 		switch it.ID {
 		case "timer", "input-output", "library-wait":
 			return by.holder == proc && by.Change == MoveOut
 		case "one-processor", "serial-procedure":
-			return by.Subject.Name == proc && (by.ID == "system-calls" || by.ID == "stack-growth" || by.ID == "input-output")
+			return by.Subject.Name == proc && (by.ID == "system-calls" || by.ID == "stack-growth" || by.ID == "input-output") ||
+				by.waiter != "" && f.Leading(by.waiter, it.Subject.ID)
 		}
 		return false
 	}

@@ -39,7 +39,8 @@ var changeKinds = []changeKind{
 	{"cap:", "cap:main.ch=64", false, "", false, 0, "channel or semaphore", objectNames, nil,
 		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
 			objects := w.objects(p)
-			return sim.Options{Change: sim.Change{Capped: objects, Cap: w.n}}, len(objects) > 0
+			return sim.Options{Change: sim.Change{Capped: objects, Lends: sim.Lends(p, objects), Cap: w.n}},
+				len(objects) > 0
 		}},
 	{workersPrefix, "workers:main.worker=8", false, "", false, 1, "group of goroutines", groupNames, nil,
 		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {

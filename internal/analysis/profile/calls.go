@@ -60,7 +60,12 @@ func (cs *calls) list() []Call {
 
 // Calling reports whether one procedure or loop, by its id, was entered within an activation of
 // another one, as far as that is in a profile of one run.
-func (p *Profile) Calling(caller, callee string) bool {
+func (p *Profile) Calling(caller, callee string) bool { return p.entered(caller, callee, false) }
+
+// Leading is [Profile.Calling] for goroutines that the activation started, too.
+func (p *Profile) Leading(caller, callee string) bool { return p.entered(caller, callee, true) }
+
+func (p *Profile) entered(caller, callee string, started bool) bool {
 	points := p.built.r.T.Points
 	point := func(id string) replay.Member {
 		n, err := strconv.ParseUint(id, 16, 64)
@@ -80,7 +85,7 @@ func (p *Profile) Calling(caller, callee string) bool {
 			if at == outer {
 				return true
 			}
-			if at.Point() < 0 || int(at.Point()) >= len(points) { // who began the goroutine
+			if !started && (at.Point() < 0 || int(at.Point()) >= len(points)) { // who began the goroutine
 				break
 			}
 		}

@@ -41,9 +41,12 @@ func newSimulation(p *steps.Program, o Options) *simulation {
 // newObject is an object at the beginning of a run.
 func newObject(id steps.ObjectID, of *steps.Object, o *Options) object {
 	x := object{cap: of.Cap, sent: of.Held}
+	if o.Capped[id] && o.Lends[id] {
+		x.sent += max(0, o.Cap-of.Cap)
+	}
 	if o.Order {
 		x.order = &order{writer: -1, closed: -1}
-		for range of.Held {
+		for range x.sent {
 			x.order.sends = append(x.order.sends, -1) // nobody's
 		}
 	}

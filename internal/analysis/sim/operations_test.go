@@ -37,6 +37,31 @@ func TestSemaphore(t *testing.T) {
 	}
 }
 
+// TestLends: a channel of permits of which there are more holds more of them. One whose items are
+// handed on has only more room.
+func TestLends(t *testing.T) {
+	t.Parallel()
+	uses := func(before, after steps.Op) (ops []op) {
+		for range 3 {
+			ops = append(ops, operate(before, "turn"), do("work", 10), operate(after, "turn"), do("other", 10))
+		}
+		return ops
+	}
+	first := append([]op{operate(steps.Send, "turn")}, uses(steps.Receive, steps.Send)...)
+	p := writeWith(map[string]int{"turn": 1}, first, uses(steps.Receive, steps.Send), uses(steps.Receive, steps.Send))
+	all := map[steps.ObjectID]bool{1: true}
+	for permits, want := range map[int]float64{1: 100, 3: 60} {
+		change := sim.Change{Capped: all, Lends: sim.Lends(p.Program, all), Cap: permits}
+		if r := sim.Simulate(p.Program, sim.Options{Procs: 3, Policy: sim.Sharing, Change: change}); !near(r.T, want) {
+			t.Errorf("with %d permits it takes %v, expected %v", permits, r.T, want)
+		}
+	}
+	on := writeWith(map[string]int{"turn": 9}, uses(steps.Send, steps.Send), uses(steps.Receive, steps.Receive))
+	if lends := sim.Lends(on.Program, all); lends[1] {
+		t.Error("a channel between two lends its items")
+	}
+}
+
 // TestTicks: a ticker's values come when they came, whatever was done in between, and one that came
 // meanwhile is there at once. Work before the first wait lets all of them come later.
 func TestTicks(t *testing.T) {

@@ -145,7 +145,7 @@ func (t *trial) program(name string, p *program) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	gains, err := t.gains(plain, p)
+	gains, err := t.gains(plain, p, items)
 	if err != nil {
 		return false, err
 	}
@@ -173,12 +173,17 @@ type gain struct {
 	low, value, high float64
 }
 
-// gains runs the program with each part repaired alone.
-func (t *trial) gains(plain string, p *program) (map[string]gain, error) {
+// gains runs the program with each part repaired alone. Where the first conclusion is about waits of
+// a part, it runs it without these, too: of the repaired ones some stand for the outside.
+func (t *trial) gains(plain string, p *program, items []advice.Item) (map[string]gain, error) {
 	cases := []lab.Case{{Name: "", Job: lab.Job{Program: plain, Plain: true, Collect: true}}}
 	for _, x := range p.parts() {
 		job := lab.Job{Program: plain, Args: []string{"-repaired", x.word}, Plain: true, Collect: true}
 		cases = append(cases, lab.Case{Name: x.word, Job: job})
+	}
+	if x := sleeper(p, items); x != nil {
+		job := lab.Job{Program: plain, Args: []string{"-still", x.word}, Plain: true, Collect: true}
+		cases = append(cases, lab.Case{Name: without(x.word), Job: job})
 	}
 	all := map[string][]float64{}
 	err := t.Turns(t.rounds, cases, func(r lab.Result) error {

@@ -72,6 +72,8 @@ func TestScore(t *testing.T) {
 		{map[string]gain{"users": {value: 40}}, []advice.Item{remark}, "in a remark", ""},
 		{map[string]gain{"users": {value: 1}}, nil, "healthy: quiet", ""},
 		{map[string]gain{"users": {value: 1}}, []advice.Item{about("timer", "main.orders")}, "healthy: false", ""},
+		{map[string]gain{"users": {value: 1}, "orders without its waits": {value: 9}}, []advice.Item{about("timer", "main.orders")},
+			"healthy: quiet", ""},
 	} {
 		row := (&score{}).row(p, c.items, 100, c.gains)
 		if row[3] != c.judged || row[4] != c.promise {

@@ -177,9 +177,10 @@ func (p *program) write(dir, parts string) error {
 		for _, x := range block {
 			files[x.word+".go"] = x.named()
 			files[x.word+"work.go"] = "package main\n\n" + imports.FindString(string(kernels)) + "\nfunc " + x.word + "Work" + x.kernel
-			call := fmt.Sprintf("if repaired(%q) {\n%sRepaired(%s)\n} else {\n%[2]s(%[3]s)\n}\n", x.word, x.word, x.size)
+			size := fmt.Sprintf("%s.of(%q)", x.size, x.word)
+			call := fmt.Sprintf("if repaired(%q) {\n%sRepaired(%s)\n} else {\n%[2]s(%[3]s)\n}\n", x.word, x.word, size)
 			if x.repaired {
-				call = fmt.Sprintf("%sRepaired(%s)\n", x.word, x.size)
+				call = fmt.Sprintf("%sRepaired(%s)\n", x.word, size)
 			}
 			if len(block) > 1 {
 				call = "all.Go(func() {\n" + call + "})\n"

@@ -101,9 +101,27 @@ func right(parts []part, it *advice.Item) *part {
 // isWrong reports whether a conclusion is about a part that gains nothing, or of another cause than
 // what is wrong there.
 func (s *score) isWrong(p *program, it *advice.Item, gains map[string]gain) bool {
-	x := right(p.parts(), it)
-	return x == nil || gains[x.word].value < none && !x.defect
+	if x := right(p.parts(), it); x != nil && (gains[x.word].value >= none || x.defect) {
+		return false
+	}
+	x := sleeper(p, []advice.Item{*it})
+	return x == nil || gains[without(x.word)].value < none
 }
+
+// sleeper is the part of whose waits the first conclusion says that the run would be shorter
+// without them.
+func sleeper(p *program, items []advice.Item) *part {
+	parts := p.parts()
+	for i := range parts {
+		if len(items) > 0 && !items[0].Remark && items[0].ID == "timer" && belongs(&items[0], parts[i].word) {
+			return &parts[i]
+		}
+	}
+	return nil
+}
+
+// without is the name of a run without a part's waits.
+func without(word string) string { return word + " without its waits" }
 
 // promise compares a promised gain with the one of the repaired form.
 func (s *score) promise(row []string, it *advice.Item, wall int64, g gain) {
