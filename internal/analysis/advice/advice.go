@@ -14,7 +14,7 @@ type rule func(*Facts) []Item
 
 // rules are applied in this order, which is that of conclusions whose gains are not known: those
 // that name a possible change come first.
-var rules = []rule{abandoned, leaks, fewProcessors, locks, semaphores, receivers, barriers, batches, buffers, outside,
+var rules = []rule{chained, abandoned, leaks, fewProcessors, locks, semaphores, receivers, barriers, batches, buffers, outside,
 	serialWork, imbalance,
 	starvation, turns, idleness, tiny, herds, spinning, operations, mechanisms, collector, unprobed}
 

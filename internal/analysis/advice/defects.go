@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/analysis/replay"
@@ -14,6 +15,54 @@ import (
 
 // Some findings are defects whatever they cost: a lock that is never given back, and goroutines
 // that never end and become more and more. They come first.
+
+// chained finds goroutines that wait for each other's locks, or have a lock and wait for something
+// else up to the end, while others wait for the lock.
+func chained(f *Facts) (out []Item) {
+	for i := range f.Chains {
+		c := &f.Chains[i]
+		last := c.Links[len(c.Links)-1]
+		ended := f.Ran
+		if ended == 0 {
+			ended = f.Wall
+		}
+		since := ended - last.Since
+		if !c.Cycle && measure.Ratio(since, ended) < stuckShare.value() {
+			continue
+		}
+		it := Item{ID: "deadlock", Claim: "goroutines wait for each other's locks", Defect: true, Change: Release,
+			Subject: Subject{Kind: profile.KindSync, ID: "sync:" + c.Links[0].Has, Name: c.Links[0].Has,
+				File: c.Links[0].Taken.File, Line: c.Links[0].Taken.Line},
+			Evidence: []Fact{count("goroutines in the chain", int64(len(c.Links))), count("others that wait", c.Waiting),
+				ns("the last of them waits since", since)}}
+		var each []string
+		for _, l := range c.Links {
+			on := cmp.Or(l.On, l.For)
+			each = append(each, fmt.Sprintf("%s has %s%s and waits for %s%s", l.Goroutine, l.Has, placed(l.Taken), on, placed(l.Waits)))
+		}
+		others := ""
+		if c.Waiting > 0 {
+			others = fmt.Sprintf("; %s for these", wait(c.Waiting))
+		}
+		if c.Cycle {
+			it.Text = fmt.Sprintf("take locks in one order: %s%s. None of them has gone on for %s", strings.Join(each, ", "), others,
+				measure.Time(since))
+		} else {
+			it.ID, it.Claim = "held-while-waiting", "a goroutine that has a lock waits, and others wait for it"
+			it.Text = fmt.Sprintf("do not wait while holding a lock: %s%s. That has lasted for %s, up to the end", strings.Join(each, ", "),
+				others, measure.Time(since))
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+func placed(p profile.Place) string {
+	if p.File == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s:%d)", path.Base(p.File), p.Line)
+}
 
 // abandoned finds locks whose holders ended without unlocking them.
 func abandoned(f *Facts) (out []Item) {

@@ -6,7 +6,6 @@ import (
 
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/trace"
-	"qinst.dev/sddf/spec"
 )
 
 // Abandoned is a lock whose holder ended without unlocking it, while others wait for it up to the
@@ -108,11 +107,8 @@ func goroutineID(r *replay.Replay, id replay.GroupID) string {
 
 // abandonedBy is a lock that a goroutine holds at its end.
 func abandonedBy(r *replay.Replay, g *replay.G, h replay.Held, now trace.Time) *Abandoned {
-	pt := &r.T.Points[h.Point]
-	d := &Abandoned{Ended: int64(now), File: pt.File, Line: pt.Line}
-	if pt.Owner >= 0 && int(pt.Owner) < len(r.T.Points) && r.T.Points[pt.Owner].Kind == spec.PointProc {
-		d.Taken = r.T.Points[pt.Owner].Name
-	}
+	at := takenAt(r, h)
+	d := &Abandoned{Ended: int64(now), Taken: at.In, File: at.File, Line: at.Line}
 	if group := r.Contexts.Node(g.Context).Group; group != replay.NoGroup {
 		d.Holder = r.Groups.Origin(group).Name
 	}

@@ -56,7 +56,8 @@ func TestDrawn(t *testing.T) {
 func TestScore(t *testing.T) {
 	t.Parallel()
 	m := func(id string) *mechanism { return &mechanism{name: id, ids: []string{id}} }
-	p := &program{blocks: [][]part{{{mechanism: m("timer"), word: "orders"}, {mechanism: m("less-work"), word: "users"}}}}
+	p := &program{blocks: [][]part{{{mechanism: m("timer"), word: "orders"}, {mechanism: m("less-work"), word: "users"},
+		{mechanism: m("timer"), word: "tiles", repaired: true}}}}
 	about := func(id, name string) advice.Item { return advice.Item{ID: id, Subject: advice.Subject{Name: name}} }
 	remark := advice.Item{ID: "less-work", Remark: true, Text: "main.usersRun 50 %"}
 	for _, c := range []struct {
@@ -74,6 +75,7 @@ func TestScore(t *testing.T) {
 		{map[string]gain{"users": {value: 1}}, []advice.Item{about("timer", "main.orders")}, "healthy: false", ""},
 		{map[string]gain{"users": {value: 1}, "orders without its waits": {value: 9}}, []advice.Item{about("timer", "main.orders")},
 			"healthy: quiet", ""},
+		{map[string]gain{"tiles without its waits": {value: 9}}, []advice.Item{about("timer", "main.tiles")}, "healthy: quiet", ""},
 	} {
 		row := (&score{}).row(p, c.items, 100, c.gains)
 		if row[3] != c.judged || row[4] != c.promise {

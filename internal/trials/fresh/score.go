@@ -111,10 +111,11 @@ func (s *score) isWrong(p *program, it *advice.Item, gains map[string]gain) bool
 // sleeper is the part of whose waits the first conclusion says that the run would be shorter
 // without them.
 func sleeper(p *program, items []advice.Item) *part {
-	parts := p.parts()
-	for i := range parts {
-		if len(items) > 0 && !items[0].Remark && items[0].ID == "timer" && belongs(&items[0], parts[i].word) {
-			return &parts[i]
+	for _, block := range p.blocks {
+		for i := range block {
+			if len(items) > 0 && !items[0].Remark && items[0].ID == "timer" && belongs(&items[0], block[i].word) {
+				return &block[i]
+			}
 		}
 	}
 	return nil
