@@ -160,11 +160,15 @@ func commands() []command {
 				{"salvage -clean -o whole.sddf killed.sddf", "the same, and the ring is removed"},
 				{"salvage -clean -all", "remove the rings of all programs that are gone"},
 			}, setupSalvage},
-		{"ctl", "pid [points=limit...]", "show or change what a running program records",
-			"Ctl talks to a program that was started with QINST=ctl. Without changes it lists\n" +
+		{"ctl", "pid [why | points=limit...]", "say why a running program waits, show or change what it records",
+			"With why, ctl says what a program that records to a file has waited for up to now:\n" +
+				"who has what others wait for, where, and since when. That works at any time, also if\n" +
+				"the program hangs.\n\n" +
+				"Otherwise ctl talks to a program that was started with QINST=ctl. Without changes it lists\n" +
 				"the points that were reached. In points * stands for any characters; a limit is a\n" +
 				"rate (1e4/s, 1e4/s+500, 1e4/s:count) or a level (off, count, time, trace).",
 			[][2]string{
+				{"ctl 4711 why", "why process 4711 does not go on"},
 				{"ctl 4711", "the points of process 4711, and their levels"},
 				{"ctl 4711 'main.(*Cache).*=1e4/s' kind:loop=off", "two changes"},
 			}, setupCtl},

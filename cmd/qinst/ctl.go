@@ -10,12 +10,18 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/format/salvage"
+	"qinst.dev/internal/report"
+	"qinst.dev/internal/trace"
 )
 
 func setupCtl(*flagSet) action { return cmdCtl }
 
-// cmdCtl talks to a program that was started with QINST=ctl; the protocol is in
-// runtime/inject/_rt/writer_ctl.go.
+// cmdCtl talks to a program that was started with QINST=ctl, in the protocol of
+// runtime/inject/_rt/writer_ctl.go, or says what any program with probes waits for.
 func cmdCtl(e *env, args []string) error {
 	if len(args) == 0 {
 		return usageError{fmt.Errorf("ctl: found no process, expected the id of one that was started with QINST=ctl")}
@@ -25,6 +31,9 @@ func cmdCtl(e *env, args []string) error {
 	}
 	if len(args) == 1 {
 		return listPoints(e, args[0])
+	}
+	if len(args) == 2 && args[1] == "why" {
+		return why(e, args[0])
 	}
 	for _, change := range args[1:] {
 		if !strings.Contains(change, "=") {
@@ -39,6 +48,29 @@ func cmdCtl(e *env, args []string) error {
 		}
 	}
 	return nil
+}
+
+// why says what a running program has waited for up to now. It needs no socket: what the program has
+// recorded is in its file and its memory, which the process's owner may read.
+func why(e *env, pid string) error {
+	file, err := salvage.TraceOf(pid)
+	if err != nil {
+		return fmt.Errorf("ctl: %w", err)
+	}
+	f, err := salvage.OpenLive(file)
+	if err != nil {
+		return fmt.Errorf("ctl: %s: %w", file, err)
+	}
+	defer f.Close()
+	t, err := trace.New(f, f.Size)
+	if err != nil {
+		return fmt.Errorf("ctl: %s: %w", file, err)
+	}
+	p, err := profile.New(t)
+	if err != nil {
+		return fmt.Errorf("ctl: %s: %w", file, err)
+	}
+	return writeText(e, report.Why(advice.Gather(t, p)))
 }
 
 // ask sends a line to a program and returns its answer.

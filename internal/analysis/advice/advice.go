@@ -43,6 +43,9 @@ func (f *Facts) conclude() (list []Item) {
 			Text: fmt.Sprintf("How long procedures ran cannot be said: the machine was too busy. The process used %s.",
 				measure.Time(p.CPU.User+p.CPU.System))}}
 	}
+	if stuck := chained(f); len(stuck) > 0 && f.Chains[0].Cycle {
+		return stuck // what else there is waits for that
+	}
 	for _, r := range rules {
 		list = append(list, r(f)...)
 	}

@@ -118,11 +118,14 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 }
 
 // at names a subject with its place.
-func at(s *Subject) string {
-	if s.File == "" {
-		return s.Name
+func at(s *Subject) string { return At(s.Name, s.File, s.Line) }
+
+// At is a name with its place.
+func At(name, file string, line int) string {
+	if file == "" {
+		return name
 	}
-	return fmt.Sprintf("%s (%s:%d)", s.Name, path.Base(s.File), s.Line)
+	return fmt.Sprintf("%s (%s:%d)", name, path.Base(file), line)
 }
 
 // proc is the procedure of a wait as a subject.

@@ -84,11 +84,14 @@ func unusedWhile(p *profile.Profile, o *profile.Object) int64 {
 }
 
 // once leaves out what another conclusion explains: waits for the outside of those who have a lock
-// that is to be held without them, and work to be divided that is a mechanism, or a batch's.
+// that is to be held without them, work to be divided that is a mechanism, or a batch's, and stacks
+// of goroutines that are not to be started.
 func (f *Facts) once(list []Item) []Item {
 	explained := func(it, by *Item) bool {
 		proc, _, _ := strings.Cut(it.Subject.Name, ": ")
 		switch it.ID {
+		case "stack-growth":
+			return by.ID == "tiny-goroutines" && by.Subject.Name == proc
 		case "timer", "input-output", "library-wait":
 			return by.holder == proc && by.Change == MoveOut
 		case "one-processor", "serial-procedure":

@@ -37,10 +37,10 @@ type Place struct {
 }
 
 // chains finds the chains at the end of the trace, cycles first.
-func chains(r *replay.Replay, end trace.Time) (list []Chain) {
+func chains(r *replay.Replay) (list []Chain) {
 	waiting := map[*replay.Object]int64{}
 	held := func(g *replay.G) *replay.Object { // what it waits for, if somebody has that
-		if g.State != trace.Waiting || g.System || leftFor*(end-g.Wait.Since) < end {
+		if g.State != trace.Waiting || g.System {
 			return nil
 		}
 		if ob := g.Wait.Object; ob != nil && !ob.Partly && len(ob.Holders) > 0 {
@@ -71,7 +71,7 @@ func chains(r *replay.Replay, end trace.Time) (list []Chain) {
 				break
 			}
 			h := bySlot[ob.Holders[0].Slot]
-			if seen[ob] || h == nil || h.State != trace.Waiting || leftFor*(end-h.Wait.Since) < end {
+			if seen[ob] || h == nil || h.State != trace.Waiting {
 				c.Links = nil // told of already, or it goes on
 				break
 			}

@@ -85,7 +85,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	if b.samples.samples > 0 {
 		p.Sampling = &Sampling{t.Int("sample_ns"), b.samples.looks, b.samples.samples, b.samples.codes}
 	}
-	p.Left, p.Chains = b.totals.left.list(), chains(b.r, b.wall)
+	p.Left, p.Chains = b.totals.left.list(), chains(b.r)
 	p.entries(b)
 	p.waits(b)
 	p.Calls = newCalls(b).list()

@@ -113,3 +113,36 @@ func TestVain(t *testing.T) {
 		}
 	}
 }
+
+// TestChains: who has a lock and waits up to the end keeps others from going on. A holder that runs
+// does not.
+func TestChains(t *testing.T) {
+	t.Parallel()
+	for _, waits := range []bool{true, false} {
+		const mu, ch = 0x100, 0x200
+		b := tracetest.New(2)
+		lock, send := b.Object("main.mu", spec.OpLock), b.Object("main.ch", spec.OpSend)
+		in := b.StackAt(send, "main.holder", "runtime.goexit")
+		b.Go(0, "runtime.main")
+		holder, waiter := b.Go(0, "main.holder"), b.Go(0, "main.waiter")
+		b.Start(holder, 0)
+		b.Start(waiter, 1)
+		b.At(ms).Sync(holder, lock, mu, 0)
+		b.At(2*ms).Wait(waiter, "sync.Mutex.Lock", mu, 0)
+		if b.At(3 * ms); waits {
+			b.Wait(holder, "chan send", ch, in)
+		}
+		p, err := profile.New(b.At(20 * ms).Trace())
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case !waits && len(p.Chains) > 0:
+			t.Errorf("found %+v, though the holder runs", p.Chains)
+		case waits && (len(p.Chains) != 1 || p.Chains[0].Cycle || p.Chains[0].Waiting != 1 || len(p.Chains[0].Links) != 1 ||
+			p.Chains[0].Links[0].Has != "main.mu" || p.Chains[0].Links[0].On != "main.ch" ||
+			p.Chains[0].Links[0].Since != 3*ms || p.Chains[0].Links[0].Goroutine != "main.holder"):
+			t.Errorf("found %+v, expected that main.holder has main.mu and waits for main.ch since 3 ms", p.Chains)
+		}
+	}
+}

@@ -22,6 +22,7 @@ const ringPrefix = "qinst."
 type ring struct {
 	path  string
 	file  *os.File
+	data  io.ReaderAt // what is in it: the file, or a copy of one that a program still writes
 	size  uint64
 	owner int
 	head  [spec.RingWords]uint64
@@ -58,7 +59,7 @@ func openRing(path string) (*ring, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &ring{path: path, file: f}
+	r := &ring{path: path, file: f, data: f}
 	if err := r.readHead(); err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -77,7 +78,7 @@ func (r *ring) readHead() error {
 	r.size = uint64(st.Size())
 	r.owner = ownerOf(st)
 	var page [8 * spec.RingWords]byte
-	if _, err := r.file.ReadAt(page[:], 0); err != nil {
+	if _, err := r.data.ReadAt(page[:], 0); err != nil {
 		return err
 	}
 	for i := range r.head {
@@ -115,7 +116,7 @@ func (r *ring) alive() bool { return locked(r.file) }
 
 func (r *ring) word(off uint64) uint64 {
 	var b [8]byte
-	if _, err := r.file.ReadAt(b[:], int64(off)); err != nil {
+	if _, err := r.data.ReadAt(b[:], int64(off)); err != nil {
 		return 0
 	}
 	return binary.LittleEndian.Uint64(b[:])
@@ -162,7 +163,7 @@ func (r *ring) chunks() (map[blockKey]chunk, error) {
 		if at+h[spec.RingWordChunkSize] > r.size {
 			break
 		}
-		if _, err := r.file.ReadAt(head, int64(at)); err != nil {
+		if _, err := r.data.ReadAt(head, int64(at)); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.path, err)
 		}
 		u32 := func(word int) uint32 { return uint32(field(head, h[word], 4)) }
@@ -274,7 +275,7 @@ func (r *ring) totals() ([]total, error) {
 	h := &r.head
 	totals := make([]total, h[spec.RingWordPoints])
 	directory := make([]byte, 4*h[spec.RingWordPages])
-	if _, err := r.file.ReadAt(directory, int64(h[spec.RingWordDirectoryAt])); err != nil {
+	if _, err := r.data.ReadAt(directory, int64(h[spec.RingWordDirectoryAt])); err != nil {
 		return nil, fmt.Errorf("%s: directory of counts: %w", r.path, err)
 	}
 	page := make([]byte, h[spec.RingWordPageSize])
@@ -283,7 +284,7 @@ func (r *ring) totals() ([]total, error) {
 		if number == 0 {
 			continue
 		}
-		if _, err := r.file.ReadAt(page, int64(h[spec.RingWordPageAt]+i*uint64(len(page)))); err != nil {
+		if _, err := r.data.ReadAt(page, int64(h[spec.RingWordPageAt]+i*uint64(len(page)))); err != nil {
 			return nil, fmt.Errorf("%s: counts of page %d: %w", r.path, i, err)
 		}
 		first := uint64(number&^spec.RingSharedPage-1) * uint64(len(page)/16)
@@ -311,7 +312,7 @@ func (r *ring) addLedgers(totals []total) error {
 		if at >= r.size {
 			break
 		}
-		n, err := r.file.ReadAt(slots, int64(at))
+		n, err := r.data.ReadAt(slots, int64(at))
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s: ledger %d: %w", r.path, i, err)
 		}

@@ -35,7 +35,9 @@ type File struct {
 	Damaged   int64  // bytes at the end of the file that were half of a packet
 	Failed    string // why the program could not write all of the file, "" if it could
 
+	live    bool      // it is read although its program still runs
 	why     string    // nothing was recovered
+	written int64     // its size on the disk when it was opened
 	emptied time.Time // when it was, if it is empty
 	closers []io.Closer
 }
@@ -44,7 +46,9 @@ type File struct {
 func Open(path string) (*File, error) { return OpenWith(path, "") }
 
 // OpenWith is Open with a ring that the file need not name.
-func OpenWith(path, ring string) (*File, error) {
+func OpenWith(path, ring string) (*File, error) { return open(path, ring, false) }
+
+func open(path, ring string, live bool) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -57,7 +61,7 @@ func OpenWith(path, ring string) (*File, error) {
 		_ = f.Close()
 		return nil, err
 	}
-	file := &File{ReaderAt: f, Size: st.Size(), emptied: st.ModTime(), closers: []io.Closer{f}}
+	file := &File{ReaderAt: f, Size: st.Size(), written: st.Size(), emptied: st.ModTime(), live: live, closers: []io.Closer{f}}
 	other, second := strings.CutSuffix(path, spec.PartSuffix)
 	if !second {
 		other += spec.PartSuffix
@@ -165,9 +169,15 @@ func (f *File) join(path string) error {
 	case ring.head[spec.RingWordStream] != stream(r):
 		f.why = path + " is another program's"
 		return nil
-	case ring.alive():
+	case !ring.alive():
+		f.live = false
+	case !f.live:
 		f.why = "the program still runs"
 		return nil
+	default:
+		if err := ring.copy(); err != nil {
+			return err
+		}
 	}
 	chunks, err := ring.chunks()
 	if err != nil {
@@ -178,7 +188,9 @@ func (f *File) join(path string) error {
 		f.why = "the file is complete"
 		return err
 	}
-	f.Ring, f.Damaged = path, f.Size-end
+	if f.Damaged = f.Size - end; !f.live {
+		f.Ring = path
+	}
 	tail := &extents{}
 	tail.add(f.ReaderAt, 0, end)
 	if err := f.recover(tail, ring, chunks); err != nil {
@@ -289,7 +301,7 @@ func (f *File) found(chunks map[blockKey]chunk, p *sddf.Packet) {
 // end record.
 func (f *File) recover(to *extents, r *ring, chunks map[blockKey]chunk) error {
 	if at, n := r.head[spec.RingWordLogAt], r.head[spec.RingWordLog]; at+n <= r.size {
-		to.add(r.file, int64(at), int64(n)) // tables that are already in the file occur twice
+		to.add(r.data, int64(at), int64(n)) // tables that are already in the file occur twice
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(chunks), blockKey.compare) {
 		c := chunks[key]
@@ -298,11 +310,11 @@ func (f *File) recover(to *extents, r *ring, chunks map[blockKey]chunk) error {
 			return err
 		}
 		events := make([]byte, c.bytes)
-		if _, err := r.file.ReadAt(events, c.at); err != nil {
+		if _, err := r.data.ReadAt(events, c.at); err != nil {
 			return fmt.Errorf("%s: %w", r.path, err)
 		}
 		to.bytes(head)
-		to.add(r.file, c.at, int64(c.bytes))
+		to.add(r.data, c.at, int64(c.bytes))
 		to.bytes(sddf.AppendSumsOf(nil, head, events))
 		f.Recovered++
 		f.Bytes += int64(c.bytes)
@@ -339,6 +351,9 @@ func (f *File) totals(tables *extents, r *ring) (rows []row, err error) {
 		rows = append(rows, row{spec.TagClock, c})
 	}
 	reason := Killed
+	if f.live {
+		reason = Running
+	}
 	if errno := r.head[spec.RingWordFailed]; errno != 0 {
 		reason, f.Failed = Unknown, failure(errno)
 		rows = append(rows, row{spec.TagLimit, []any{r.head[spec.RingWordFailedAt], r.head[spec.RingWordWritten],
@@ -369,6 +384,7 @@ func (f *File) totals(tables *extents, r *ring) (rows []row, err error) {
 // The reason in the "end" record of a file that its ring completes.
 const (
 	Killed  = "killed"
+	Running = "it still runs"
 	Unknown = "not known" // the file could not be written to its end
 )
 
