@@ -50,8 +50,8 @@ func cmdCtl(e *env, args []string) error {
 	return nil
 }
 
-// why says what a running program has waited for up to now. It needs no socket: what the program has
-// recorded is in its file and its memory, which the process's owner may read.
+// why says what a running program has waited for up to now. It needs no socket: what the program
+// has recorded is in its file and its memory, which the process's owner may read.
 func why(e *env, pid string) error {
 	file, err := salvage.TraceOf(pid)
 	if err != nil {

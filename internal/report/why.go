@@ -20,8 +20,8 @@ func Why(f *advice.Facts) *doc.Doc {
 	}
 	t := doc.NewTable("goroutines", "of", "wait for", "in", "since").Left(1, 2, 3)
 	for _, l := range f.Left {
-		t.Row(measure.Count(l.Count), doc.Name(l.Name, loopWidth), waitsFor(&l), doc.Name(advice.At(l.In, l.File, l.Line), 2*loopWidth),
-			since(f.Wall, &l))
+		t.Row(measure.Count(l.Count), doc.Name(l.Name, loopWidth), waitsFor(&l),
+			doc.Name(advice.At(l.In, l.File, l.Line), 2*loopWidth), since(f.Wall, &l))
 	}
 	s.Table(t)
 	return d

@@ -53,7 +53,10 @@ func TestHang(t *testing.T) {
 	defer os.Remove(ring)
 	defer tr.Close()
 	p, err := profile.New(tr)
-	if err != nil || len(p.Chains) != 1 || !p.Chains[0].Cycle || len(p.Chains[0].Links) != 2 || p.Chains[0].Waiting != 3 {
-		t.Errorf("found the chains %+v, %v, expected a cycle of two, and three that wait", p.Chains, err)
+	if err != nil || len(p.Chains) != 1 {
+		t.Fatalf("found the chains %+v, %v, expected one", p.Chains, err)
+	}
+	if c := &p.Chains[0]; !c.Cycle || len(c.Links) != 2 || c.Waiting != 3 {
+		t.Errorf("found %+v, expected a cycle of two, and three that wait", c)
 	}
 }

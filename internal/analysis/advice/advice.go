@@ -14,9 +14,9 @@ type rule func(*Facts) []Item
 
 // rules are applied in this order, which is that of conclusions whose gains are not known: those
 // that name a possible change come first.
-var rules = []rule{chained, abandoned, leaks, fewProcessors, locks, semaphores, receivers, barriers, batches, buffers, outside,
-	serialWork, imbalance,
-	starvation, turns, idleness, tiny, herds, spinning, operations, mechanisms, collector, unprobed}
+var rules = []rule{chained, abandoned, leaks, fewProcessors, locks, semaphores, receivers, barriers, batches, buffers,
+	outside, serialWork, imbalance, starvation, turns, idleness, tiny, herds, spinning,
+	operations, mechanisms, collector, unprobed}
 
 // Of returns the conclusions that facts support, those whose change gains most first.
 func Of(f *Facts) []Item {

@@ -393,8 +393,9 @@ func batches(f *Facts) (out []Item) {
 
 // gathersTiny reports whether what waits for a wait group starts goroutines that are not worth it.
 func (f *Facts) gathersTiny(o *profile.Object) bool {
+	waits := func(w profile.Waited) bool { return w.Object == o.Name }
 	return slices.ContainsFunc(f.Entries, func(e profile.Entry) bool {
-		return f.startsTiny(&e) && slices.ContainsFunc(e.BlockedOn, func(w profile.Waited) bool { return w.Object == o.Name })
+		return f.startsTiny(&e) && slices.ContainsFunc(e.BlockedOn, waits)
 	})
 }
 

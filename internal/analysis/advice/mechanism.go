@@ -152,7 +152,11 @@ func (f *Facts) more(list []Item) []Item {
 	worth := f.worthOf(most[0])
 	part := measure.Ratio(worth, f.Wall)
 	for i := range list {
-		if it := &list[i]; !it.Remark && (it.Defect || it.Gain != nil && it.Gain.Ns > worth || it.Gain == nil && it.AtMost > worth) {
+		it, most := &list[i], list[i].AtMost
+		if it.Gain != nil {
+			most = it.Gain.Ns
+		}
+		if !it.Remark && (it.Defect || most > worth) {
 			return nil
 		}
 	}

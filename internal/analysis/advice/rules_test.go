@@ -247,7 +247,8 @@ func TestRemarks(t *testing.T) {
 	p.Busy, p.Parallelism = 700, []int64{0, 300, 200}
 	for busy, want := range map[int64]string{0: "worth 20.0% of the run at most", 120: "worth 8.0% of the run at most"} {
 		p.Objects[0].Meanwhile = busy
-		if s := strings.Join(Texts(Of(&Facts{Profile: p})), "\n"); !strings.Contains(s, "main.mu guards") || !strings.Contains(s, want) {
+		s := strings.Join(Texts(Of(&Facts{Profile: p})), "\n")
+		if !strings.Contains(s, "main.mu guards") || !strings.Contains(s, want) {
 			t.Errorf("a lock, and processors that worked for %d meanwhile: %q", busy, s)
 		}
 	}

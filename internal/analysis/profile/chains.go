@@ -40,7 +40,7 @@ type Place struct {
 func chains(r *replay.Replay) (list []Chain) {
 	waiting := map[*replay.Object]int64{}
 	held := func(g *replay.G) *replay.Object { // what it waits for, if somebody has that
-		if g.State != trace.Waiting || g.System {
+		if g.State != trace.Waiting || g.System || g.Wait == nil {
 			return nil
 		}
 		if ob := g.Wait.Object; ob != nil && !ob.Partly && len(ob.Holders) > 0 {
@@ -71,7 +71,7 @@ func chains(r *replay.Replay) (list []Chain) {
 				break
 			}
 			h := bySlot[ob.Holders[0].Slot]
-			if seen[ob] || h == nil || h.State != trace.Waiting {
+			if seen[ob] || h == nil || h.State != trace.Waiting || h.Wait == nil {
 				c.Links = nil // told of already, or it goes on
 				break
 			}

@@ -68,8 +68,8 @@ type Change struct {
 	// these, in turn.
 	Split map[steps.ObjectID]bool
 	Parts int
-	// Capped are channels and semaphores of another capacity, Cap. Of channels that lend their items
-	// there are as many more of these.
+	// Capped are channels and semaphores of another capacity, Cap. Of channels that lend their
+	// items there are as many more of these.
 	Capped  map[steps.ObjectID]bool
 	Lends   map[steps.ObjectID]bool
 	Cap     int

@@ -51,7 +51,8 @@ func (r *ring) copy() error {
 	if err != nil {
 		return err
 	}
-	if !slices.EqualFunc(one.list, two.list, func(a, b piece) bool { return a.at == b.at && bytes.Equal(a.data, b.data) }) {
+	same := func(a, b piece) bool { return a.at == b.at && bytes.Equal(a.data, b.data) }
+	if !slices.EqualFunc(one.list, two.list, same) {
 		return errMoves
 	}
 	r.data = two

@@ -61,7 +61,8 @@ func open(path, ring string, live bool) (*File, error) {
 		_ = f.Close()
 		return nil, err
 	}
-	file := &File{ReaderAt: f, Size: st.Size(), written: st.Size(), emptied: st.ModTime(), live: live, closers: []io.Closer{f}}
+	file := &File{ReaderAt: f, Size: st.Size(), live: live, written: st.Size(), emptied: st.ModTime(),
+		closers: []io.Closer{f}}
 	other, second := strings.CutSuffix(path, spec.PartSuffix)
 	if !second {
 		other += spec.PartSuffix

@@ -173,8 +173,8 @@ type gain struct {
 	low, value, high float64
 }
 
-// gains runs the program with each part repaired alone. Where the first conclusion is about waits of
-// a part, it runs it without these, too: of the repaired ones some stand for the outside.
+// gains runs the program with each part repaired alone. Where the first conclusion is about waits
+// of a part, it runs it without these, too: of the repaired ones some stand for the outside.
 func (t *trial) gains(plain string, p *program, items []advice.Item) (map[string]gain, error) {
 	cases := []lab.Case{{Name: "", Job: lab.Job{Program: plain, Plain: true, Collect: true}}}
 	for _, x := range p.parts() {
