@@ -158,7 +158,7 @@ func herds(f *Facts) (out []Item) {
 		o := &f.Objects[i]
 		// To wake one and let it wait again takes more outside of it: two switches, and its lock.
 		cost := min(o.VainBusy+vainCost*o.Vain, f.Busy)
-		if 2*o.Vain < o.Waits || measure.Ratio(cost, f.Busy) < vainShare.value() {
+		if !inHerds(o) || measure.Ratio(cost, f.Busy) < vainShare.value() {
 			continue
 		}
 		it := Item{ID: "wake-ups-in-vain", Claim: "goroutines are woken and have to wait again", Subject: aboutObject(o),
@@ -176,6 +176,9 @@ func herds(f *Facts) (out []Item) {
 	}
 	return out
 }
+
+// inHerds reports whether most wake-ups at an object are in vain.
+func inHerds(o *profile.Object) bool { return o.Vain > 0 && 2*o.Vain >= o.Waits }
 
 // vainCost is the processor time of a wake-up in vain outside of its goroutine, in ns.
 const vainCost = 300

@@ -24,7 +24,7 @@ func locks(f *Facts) (out []Item) {
 		if !isQueuedFor(p, o) {
 			continue
 		}
-		if o.Holds > 0 && o.HoldInterval == nil && measure.Ratio(o.Hold, p.Wall) < heldShare.value() {
+		if o.Holds > 0 && o.HoldInterval == nil && measure.Ratio(o.Hold, p.Wall) < heldShare.value() && !short(o) {
 			continue // they queue for a processor: to hold it for a shorter time gains nothing
 		}
 		if measure.Ratio(o.HeldOff, o.Hold) > heldOffShare.value() {
@@ -41,7 +41,7 @@ func locks(f *Facts) (out []Item) {
 // Many locks of one name, one for each connection, may all be waited for a little.
 func isQueuedFor(p *profile.Profile, o *profile.Object) bool {
 	several := int64(max(1, min(o.Objects, p.Procs)))
-	return o.Lock() && measure.Ratio(timeWaiting(o, 1), p.Wall*several) >= queuedShare.value()
+	return o.Lock() && measure.Ratio(max(timeWaiting(o, 1), o.Away), p.Wall*several) >= queuedShare.value()
 }
 
 // preempted is the conclusion about a lock that was queued for because its holders had no
@@ -99,7 +99,7 @@ func contended(f *Facts, o *profile.Object, queued int64) Item {
 	if readersQueue(o) {
 		f.pendingWriter(&it, o, queued)
 	}
-	if o.Holds > 0 && o.Ops > 2*manyHolds && o.Hold/int64(o.Ops/2) < shortHold {
+	if short(o) {
 		it.Change, it.AtMost = Batch, queued // what it costs is processor time, busy or not
 		it.Text = fmt.Sprintf("give each goroutine its own of what %s guards, or take it once for many items: it was taken %s times, for %s each, which is less than to hand it over takes; goroutines queued for %s for %s (%s of the run)",
 			name(o), measure.Count(o.Ops/2), measure.Time(o.Hold/int64(o.Ops/2)), pronoun(o), measure.Time(queued),
@@ -141,6 +141,11 @@ const (
 	manyHolds = 100_000
 	shortHold = 500
 )
+
+// short reports whether a lock is held that often, and for so short a time.
+func short(o *profile.Object) bool {
+	return o.Holds > 0 && o.Ops > 2*manyHolds && o.Hold/int64(o.Ops/2) < shortHold
+}
 
 // parts is how many locks are enough to take the place of one so that nobody waits.
 const parts = 64
@@ -347,7 +352,7 @@ func barriers(f *Facts) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		several := timeWaiting(o, 2)
-		if o.Lock() || sends(o) || o.Streams() || o.Announces() || gathered(o) || feeds(o) || o.Waits < 4 ||
+		if o.Lock() || sends(o) || o.Streams() || o.Announces() || gathered(o) || feeds(o) || o.Waits < 4 || inHerds(o) ||
 			2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() ||
 			measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 			continue

@@ -166,19 +166,20 @@ func spare(e *profile.Entry, procs int) (alone, less int64) {
 // keptOut is the time for which goroutines waited for locks, semaphores and barriers in an entry,
 // its callees and its callers.
 func (f *Facts) keptOut(e *profile.Entry) (total int64) {
-	guards := map[string]bool{}
+	guards := map[string]float64{} // how much longer goroutines did not run than they waited
+	others := slices.Concat(semaphores(f), barriers(f))
 	for i := range f.Objects {
-		if o := &f.Objects[i]; o.Lock() || sends(o) || o.Kind == replay.KindSemaphore {
-			guards[o.Name] = true
+		o := &f.Objects[i]
+		other := slices.ContainsFunc(others, func(it Item) bool { return it.Subject.Name == o.Name })
+		if o.Lock() || sends(o) || o.Kind == replay.KindSemaphore || other {
+			guards[o.Name] = 1
+			if o.Lock() && o.Away > 0 {
+				guards[o.Name] = max(1, measure.Ratio(o.Away, timeWaiting(o, 1)))
+			}
 		}
-	}
-	for _, it := range slices.Concat(semaphores(f), barriers(f)) {
-		guards[it.Subject.Name] = true
 	}
 	f.waits(e, true, func(w profile.Waited) {
-		if guards[w.Object] {
-			total += w.Time
-		}
+		total += int64(guards[w.Object] * float64(w.Time))
 	})
 	return total
 }

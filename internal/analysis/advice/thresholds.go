@@ -62,7 +62,7 @@ var thresholds = [numThresholds]Threshold{
 	startedShare:   {"started-share", 0.10, "share of busy time in goroutines without probes: more than a reader should have to guess at"},
 	spinShare:      {"spin-share", 0.10, "share of processor time that spins"},
 	queuedShare:    {"queued-share", 0.10, "share of the run in which somebody waited for the lock"},
-	heldShare:      {"held-share", 0.01, "share of the run that the lock was held: who waits for one that is held for less waits for something else"},
+	heldShare:      {"held-share", 0.05, "share of the run that the lock was held: who waits for one that is held for less waits for something else"},
 	heldOffShare:   {"held-off-share", 0.50, "share of a lock's holds in which its holder had no processor: above it what the lock guards is not what takes the time"},
 	gainShare:      {"gain-share", 0.05, "share of the run that could be gained if all processors were busy: with less, waits cost nothing"},
 	saturatedShare: {"saturated-share", 0.80, "share of the run with a queue from which on other code's normalized processor time misleads (Quartz, 3.2.5)"},

@@ -38,6 +38,7 @@ type mine struct {
 	uses    []*lockUse // of its locks: the point's, or its own until it certainly belongs to the point
 	waits   bool       // and the wait counts
 	queue   *queue     // in which it waits; nil if the object is known only at the end of the wait
+	left    *queue     // that it has left, and has not run since
 	waited  *waitSum   // since its wait has ended and it does not run yet
 	again   again
 	woke    idleKey    // its last wait, or system call without a processor
@@ -199,6 +200,8 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 	if m.waited != nil && to == trace.Running {
 		m.waited.ready += int64(now - m.wokeAt)
 		m.waited = nil
+		b.objects.runs(m.left, now)
+		m.left = nil
 	}
 	if was == is && ran == runs {
 		return
@@ -308,7 +311,7 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 	if b.r.T.Reason(w.Reason) == condition {
 		m.again = again{w.Address, g.Ran}
 	}
-	m.waits, m.queue = false, nil
+	m.waits, m.queue, m.left = false, nil, m.queue
 }
 
 func (b *builder) Sync(_ *replay.G, ob *replay.Object, op trace.Operation, _ trace.Time) {
@@ -422,7 +425,9 @@ func (b *builder) finish() {
 				b.objects.lock(ob).dead.waits(int64(b.wall - g.Wait.Since))
 			}
 			b.objects.end(g.Wait, m.queue, b.wall, ended{stillWaiting, stillWaiting}, nil, 0)
+			m.left = m.queue
 		}
+		b.objects.runs(b.gs[g.Slot].left, b.wall)
 	}
 	t := taker{costs: costsOf(b.r, &b.samples.seen, b.parallel.busy.sum()), ledger: b.ledger, told: b.samples.sampled,
 		inLine: map[line]float64{}}

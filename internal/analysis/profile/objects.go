@@ -69,8 +69,9 @@ type Object struct {
 	// Waiting[n] is the time with n goroutines waiting, summed over the objects: the sum
 	// of n x Waiting[n] is Wait (Little's law).
 	Waiting []int64 `json:"waiting_ns"`
-	// Meanwhile is the processor time of the program while goroutines waited for it, one or more,
-	// summed over the objects.
+	// Away is the time in which goroutines waited for it or had not run since, one or more, and
+	// Meanwhile the processor time of the program in it, summed over the objects.
+	Away      int64 `json:"away_ns,omitempty"`
 	Meanwhile int64 `json:"busy_meanwhile_ns,omitempty"`
 	// Apart shows that it is not known how many waited at a time: some waits have no object, or
 	// named it only at their end.
@@ -196,10 +197,11 @@ func (o *objects) begin(w *replay.Wait) *queue {
 	}
 	q := o.queueOf(w)
 	q.advance(w.Since)
-	if q.n == 0 {
-		q.busyAt = o.busy.upTo(o.r.Busy(), w.Since)
+	if q.away == 0 {
+		q.awaySince, q.busyAt = w.Since, o.busy.upTo(o.r.Busy(), w.Since)
 	}
 	q.n++
+	q.away++
 	return q
 }
 
@@ -210,9 +212,6 @@ func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ended, g *rep
 	if q != nil {
 		q.leave(now, ns, own, by.after, g, g != nil && g.Did.Address == w.Address &&
 			replay.EndsAll(o.t.Points[g.Did.Point].Op))
-		if q.n == 0 {
-			q.busy += o.busy.upTo(o.r.Busy(), now) - q.busyAt
-		}
 	} else {
 		o.queueOf(w).once(ns, own, by.after)
 	}
@@ -234,6 +233,18 @@ func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ended, g *rep
 	s.worst = max(s.worst, ns)
 	s.by[by.by] += ns
 	return s
+}
+
+// runs ends a time in which a goroutine did not run because of a wait; nil: it did not wait in a
+// queue.
+func (o *objects) runs(q *queue, now trace.Time) {
+	if q == nil {
+		return
+	}
+	if q.away--; q.away == 0 {
+		q.awayFor += int64(now - q.awaySince)
+		q.busy += o.busy.upTo(o.r.Busy(), now) - q.busyAt
+	}
 }
 
 // queueOf finds the queue of a wait.
@@ -541,6 +552,7 @@ func (g *gathered) queue(o *objects, q *queue, ns int64, whole bool) {
 	g.Apart = g.Apart || q.apart || !whole
 	g.Unattributed += unattributed
 	g.Together += int64(share * float64(q.ends.together))
+	g.Away += int64(share * float64(q.awayFor))
 	g.Meanwhile += int64(share * float64(q.busy))
 }
 

@@ -691,7 +691,7 @@ func TestInlinedClosures(t *testing.T) {
 }
 
 // Processor time is that of the whole program, from when the first goroutine waits until the last
-// one does.
+// one runs again.
 func TestMeanwhile(t *testing.T) {
 	const address = 0xc000_0000_1000
 	b := tracetest.New(3)
@@ -705,15 +705,16 @@ func TestMeanwhile(t *testing.T) {
 	b.At(150).Wait(second, "chan receive", address, in)
 	b.At(250).Unpark(giver, first)
 	b.Start(first, 1)
-	b.At(300).Unpark(giver, second)
+	b.At(300).Unpark(giver, second) // who runs a little later
+	b.At(320)
 	b.Start(second, 2)
 	b.At(500)
 	for _, g := range []tracetest.G{giver, first, second} {
 		b.End(g)
 	}
 	p := profileOf(t, b)
-	if len(p.Objects) != 1 || p.Objects[0].Meanwhile != 2*50+1*100+2*50 {
-		t.Errorf("found %+v, expected 300 ns of processors meanwhile", p.Objects)
+	if len(p.Objects) != 1 || p.Objects[0].Away != 220 || p.Objects[0].Meanwhile != 2*50+1*100+2*70 {
+		t.Errorf("found %+v, expected 220 ns, and 340 ns of processors meanwhile", p.Objects)
 	}
 }
 

@@ -50,7 +50,7 @@ func waits(t *rapid.T, p *profile.Profile) {
 			t.Errorf("%+v", o)
 		}
 		queues(t, &o)
-		if most := int64(p.Procs) * o.Wait; !o.Apart && (o.Meanwhile < 0 || o.Meanwhile > most) {
+		if most := int64(p.Procs) * o.Away; !o.Apart && (o.Meanwhile < 0 || o.Meanwhile > most) {
 			t.Errorf("%s: %d ns of processors while goroutines waited, %d at most", o.Name, o.Meanwhile, most)
 		}
 		for _, w := range o.Blamed {

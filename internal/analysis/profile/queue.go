@@ -15,10 +15,15 @@ type queue struct {
 	first waitKey        // of its waits; they have one name
 	of    *replay.Object // nil without an address
 
-	n            int        // that wait now
-	since        trace.Time // accounted up to here
-	time         []int64    // ns with n waiting, from 1 on
+	n     int        // that wait now
+	since trace.Time // accounted up to here
+	time  []int64    // ns with n waiting, from 1 on
+
+	away         int        // goroutines that wait now, or have not run since
+	awaySince    trace.Time // since when there are some
+	awayFor      int64      // how long there were some
 	busy, busyAt int64      // processor time of the program meanwhile, and before that
+
 	blame        map[ender]int64
 	unattributed int64
 
