@@ -352,8 +352,8 @@ func barriers(f *Facts) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		several := timeWaiting(o, 2)
-		if o.Lock() || sends(o) || o.Streams() || o.Announces() || gathered(o) || feeds(o) || o.Waits < 4 || inHerds(o) ||
-			2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() ||
+		if o.Lock() || sends(o) || o.Streams() || o.Announces() || gathered(o) || feeds(o) || inHerds(o) ||
+			o.Waits < 4 || 2*o.Together < o.Waits || measure.Ratio(several, p.Wall) < barrierShare.value() ||
 			measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
 			continue
 		}
