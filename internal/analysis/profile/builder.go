@@ -38,14 +38,19 @@ type mine struct {
 	uses    []*lockUse // of its locks: the point's, or its own until it certainly belongs to the point
 	waits   bool       // and the wait counts
 	queue   *queue     // in which it waits; nil if the object is known only at the end of the wait
-	left    *queue     // that it has left, and has not run since
-	waited  *waitSum   // since its wait has ended and it does not run yet
+	woken   woken      // since its wait has ended and it does not run yet
 	again   again
 	woke    idleKey    // its last wait, or system call without a processor
 	wokeAt  trace.Time // the end of that
 	calling callPlace  // its system call, as far as samples show
 	inside  bool       // see within
 	started bool       // by one that was
+}
+
+// woken is what a wait has ended in: the sum that it is in, and the queue; nil: none.
+type woken struct {
+	sum   *waitSum
+	queue *queue
 }
 
 // startedIn is who started goroutines of a group; NoPoint: no procedure.
@@ -197,11 +202,10 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, is bool) {
 		m.woke, m.wokeAt = idleKey{wait: waitKey{in: b.r.Contexts.Node(g.Context).Proc}, call: true, place: m.calling},
 			now
 	}
-	if m.waited != nil && to == trace.Running {
-		m.waited.ready += int64(now - m.wokeAt)
-		m.waited = nil
-		b.objects.runs(m.left, now)
-		m.left = nil
+	if m.woken.sum != nil && to == trace.Running {
+		m.woken.sum.ready += int64(now - m.wokeAt)
+		b.objects.runs(m.woken.queue, now)
+		m.woken = woken{}
 	}
 	if was == is && ran == runs {
 		return
@@ -304,14 +308,15 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 		own = min(b.gs[by.G.Slot].past.since(w.Since, now, by.G.Ran), int64(now-w.Since))
 	}
 	m.woke, m.wokeAt = idleKey{wait: key(w), by: b.blame.ends(w, m.queue != nil, by, now, b.samples.sampled)}, now
-	m.waited = b.objects.end(w, m.queue, now, ended{m.woke.by, b.blame.meanwhile(w, m.woke.by, by.G)}, by.G, own)
+	after := ended{m.woke.by, b.blame.meanwhile(w, m.woke.by, by.G)}
+	m.woken = woken{b.objects.end(w, m.queue, now, after, by.G, own), m.queue}
 	if by.G != nil && b.r.Peers(by.G, g) {
-		m.waited.peers += int64(now - w.Since)
+		m.woken.sum.peers += int64(now - w.Since)
 	}
 	if b.r.T.Reason(w.Reason) == condition {
 		m.again = again{w.Address, g.Ran}
 	}
-	m.waits, m.queue, m.left = false, nil, m.queue
+	m.waits, m.queue = false, nil
 }
 
 func (b *builder) Sync(_ *replay.G, ob *replay.Object, op trace.Operation, _ trace.Time) {
@@ -425,9 +430,9 @@ func (b *builder) finish() {
 				b.objects.lock(ob).dead.waits(int64(b.wall - g.Wait.Since))
 			}
 			b.objects.end(g.Wait, m.queue, b.wall, ended{stillWaiting, stillWaiting}, nil, 0)
-			m.left = m.queue
+			m.woken.queue = m.queue
 		}
-		b.objects.runs(b.gs[g.Slot].left, b.wall)
+		b.objects.runs(b.gs[g.Slot].woken.queue, b.wall)
 	}
 	t := taker{costs: costsOf(b.r, &b.samples.seen, b.parallel.busy.sum()), ledger: b.ledger, told: b.samples.sampled,
 		inLine: map[line]float64{}}

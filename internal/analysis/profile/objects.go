@@ -197,11 +197,8 @@ func (o *objects) begin(w *replay.Wait) *queue {
 	}
 	q := o.queueOf(w)
 	q.advance(w.Since)
-	if q.away == 0 {
-		q.awaySince, q.busyAt = w.Since, o.busy.upTo(o.r.Busy(), w.Since)
-	}
+	q.away.goes(w.Since, o.busy.upTo(o.r.Busy(), w.Since))
 	q.n++
-	q.away++
 	return q
 }
 
@@ -238,12 +235,8 @@ func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ended, g *rep
 // runs ends a time in which a goroutine did not run because of a wait; nil: it did not wait in a
 // queue.
 func (o *objects) runs(q *queue, now trace.Time) {
-	if q == nil {
-		return
-	}
-	if q.away--; q.away == 0 {
-		q.awayFor += int64(now - q.awaySince)
-		q.busy += o.busy.upTo(o.r.Busy(), now) - q.busyAt
+	if q != nil {
+		q.away.comes(now, o.busy.upTo(o.r.Busy(), now))
 	}
 }
 
@@ -552,8 +545,8 @@ func (g *gathered) queue(o *objects, q *queue, ns int64, whole bool) {
 	g.Apart = g.Apart || q.apart || !whole
 	g.Unattributed += unattributed
 	g.Together += int64(share * float64(q.ends.together))
-	g.Away += int64(share * float64(q.awayFor))
-	g.Meanwhile += int64(share * float64(q.busy))
+	g.Away += int64(share * float64(q.away.ns))
+	g.Meanwhile += int64(share * float64(q.away.busy))
 }
 
 // oneSided reports whether a channel is only sent to, or only received from, at the places that

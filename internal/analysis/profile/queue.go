@@ -15,15 +15,10 @@ type queue struct {
 	first waitKey        // of its waits; they have one name
 	of    *replay.Object // nil without an address
 
-	n     int        // that wait now
-	since trace.Time // accounted up to here
-	time  []int64    // ns with n waiting, from 1 on
-
-	away         int        // goroutines that wait now, or have not run since
-	awaySince    trace.Time // since when there are some
-	awayFor      int64      // how long there were some
-	busy, busyAt int64      // processor time of the program meanwhile, and before that
-
+	n            int        // that wait now
+	since        trace.Time // accounted up to here
+	time         []int64    // ns with n waiting, from 1 on
+	away         away
 	blame        map[ender]int64
 	unattributed int64
 
@@ -33,6 +28,30 @@ type queue struct {
 
 	ends  ends
 	apart bool // waits were added at their ends
+}
+
+// away follows when goroutines wait, or have not run since.
+type away struct {
+	n        int
+	since    trace.Time // there are some
+	busyAt   int64      // processor time of the program up to then
+	ns, busy int64      // how long there were some, and that of the program meanwhile
+}
+
+// goes accounts that one begins to wait, and comes that one runs. busy is the processor time of the
+// program up to now.
+func (a *away) goes(now trace.Time, busy int64) {
+	if a.n == 0 {
+		a.since, a.busyAt = now, busy
+	}
+	a.n++
+}
+
+func (a *away) comes(now trace.Time, busy int64) {
+	if a.n--; a.n == 0 {
+		a.ns += int64(now - a.since)
+		a.busy += busy - a.busyAt
+	}
 }
 
 // ends count the waits that one goroutine ended together.
