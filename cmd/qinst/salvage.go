@@ -90,6 +90,9 @@ func (s *salvageFlags) complete(e *env, files []string) (ring string, err error)
 // salvage".
 func tellRings(e *env, file string, f *salvage.File) {
 	own := ""
+	if f != nil && f.Runs {
+		fmt.Fprintf(e.stderr, "qinst: the program of %s still runs: what it has not written yet is missing (\"qinst ctl PID why\" reads that, too)\n", file)
+	}
 	if f != nil && f.Ring != "" {
 		own = f.Ring
 		fmt.Fprintf(e.stderr, "qinst: a part of %s is only in memory, in %s: \"qinst salvage -clean -o OUT %s\" writes the whole and frees that\n", file, own, file)

@@ -27,6 +27,7 @@ func Page(t *trace.Trace, f *advice.Facts) *doc.Doc {
 	}
 	pg.first()
 	pg.parallelism()
+	pg.requests()
 	if p.BusyKnown() {
 		pg.procedures()
 		pg.rankings()

@@ -34,6 +34,7 @@ type File struct {
 	Points    int    // with counts from the ring
 	Damaged   int64  // bytes at the end of the file that were half of a packet
 	Failed    string // why the program could not write all of the file, "" if it could
+	Runs      bool   // the program does, and what it has not written yet is missing
 
 	live    bool      // it is read although its program still runs
 	why     string    // nothing was recovered
@@ -173,7 +174,7 @@ func (f *File) join(path string) error {
 	case !ring.alive():
 		f.live = false
 	case !f.live:
-		f.why = "the program still runs"
+		f.why, f.Runs = "the program still runs", true
 		return nil
 	default:
 		if err := ring.copy(); err != nil {
