@@ -49,8 +49,8 @@ func TestPrune(t *testing.T) {
 		held := slices.IndexFunc(tr.Levels, func(l trace.LevelChange) bool { return int(l.Point) == pick })
 		p := &tr.Points[pick]
 		fromStart := held >= 0 && tr.Levels[held].New == trace.LevelCount && tr.Levels[held].Rate == 0
-		// On a busy machine the first run may hold what calls it, too: then that is held, and all of
-		// its activations are plain.
+		// On a busy machine the first run may hold what calls it, too: then that is held, and all
+		// of its activations are plain.
 		fromStart = fromStart || p.Plain == p.Hits
 		if fromStart != (name == "pruned") || name == "pruned" && p.Plain == 0 {
 			t.Errorf("%s: held from the start: %v, and %d of %d activations are plain", name, fromStart, p.Plain,
