@@ -14,7 +14,7 @@ type rule func(*Facts) []Item
 
 // rules are applied in this order, which is that of conclusions whose gains are not known: those
 // that name a possible change come first.
-var rules = []rule{chained, abandoned, leaks, fewProcessors, locks, semaphores, receivers, barriers, batches, buffers,
+var rules = []rule{abandoned, leaks, fewProcessors, locks, semaphores, receivers, barriers, batches, buffers,
 	outside, serialWork, imbalance, starvation, turns, idleness, tiny, herds, spinning,
 	operations, mechanisms, collector, unprobed}
 
@@ -43,8 +43,8 @@ func (f *Facts) conclude() (list []Item) {
 			Text: fmt.Sprintf("How long procedures ran cannot be said: the machine was too busy. The process used %s.",
 				measure.Time(p.CPU.User+p.CPU.System))}}
 	}
-	if stuck := chained(f); len(stuck) > 0 && f.Chains[0].Cycle {
-		return stuck // what else there is waits for that
+	if list = chained(f); len(list) > 0 && f.Chains[0].Cycle {
+		return list // what else there is waits for that
 	}
 	for _, r := range rules {
 		list = append(list, r(f)...)

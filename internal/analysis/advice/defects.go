@@ -22,12 +22,8 @@ func chained(f *Facts) (out []Item) {
 	for i := range f.Chains {
 		c := &f.Chains[i]
 		last := c.Links[len(c.Links)-1]
-		ended := f.Ran
-		if ended == 0 {
-			ended = f.Wall
-		}
-		since := ended - last.Since
-		if !c.Cycle && measure.Ratio(since, ended) < stuckShare.value() {
+		since := f.Wall - last.Since
+		if !c.Cycle && measure.Ratio(since, f.Wall) < stuckShare.value() {
 			continue
 		}
 		it := Item{ID: "deadlock", Claim: "goroutines wait for each other's locks", Defect: true, Change: Release,

@@ -152,7 +152,7 @@ func spinning(f *Facts) (out []Item) {
 	}
 	if of := measure.Ratio(loops, all); of >= spinShare.value() {
 		out = append(out, Item{ID: "spinning", Claim: "loops that only wait take processor time", Subject: about(most),
-			AtMost:   loops/int64(max(1, p.Procs)) + 1,
+			AtMost:   loops / int64(max(1, p.Procs)),
 			Evidence: []Fact{ns("spinning", loops), share("of processor time", of)},
 			Text: fmt.Sprintf("block instead of spinning: %s of the processor time went into loops that only wait, most of it in %s (%s:%d)",
 				measure.Percent(loops, all), most.Name, most.File, most.Line)})

@@ -80,7 +80,7 @@ func (f *Facts) bound(it *Item) bool {
 // unusedWhile is by how much the run would be shorter if processors had never been without work
 // while goroutines waited for an object, or had not run since.
 func unusedWhile(p *profile.Profile, o *profile.Object) int64 {
-	return max(0, max(o.Away, timeWaiting(o, 1))-o.Meanwhile/int64(p.Procs))
+	return max(0, max(o.Away, timeWaiting(o, 1))-o.Meanwhile/int64(max(1, p.Procs)))
 }
 
 // once leaves out what another conclusion explains: waits for the outside of those who have a lock
