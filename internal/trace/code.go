@@ -142,8 +142,8 @@ func (c *rawCode) codeTable(t *Trace) {
 	}
 }
 
-// unfold makes a code that of the innermost of the functions that are inlined there. Codes after all
-// others stand for the calls around it.
+// unfold makes a code that of the innermost of the functions that are inlined there. Codes after
+// all others stand for the calls around it.
 func (c *rawCode) unfold(t *Trace, code CodeID, frames []Frame) {
 	if len(frames) > maxInlined || len(t.Codes)+len(frames) > 2*maxNodes {
 		t.losses.Records++
