@@ -151,9 +151,18 @@ func predictFrom(runs []predicted, ask predict.Ask) (*predict.Result, error) {
 		programs = append(programs, run.p)
 	}
 	ask.Differ = predict.Differ(programs)
+	most, served := 0, critpath.Served(programs[0])
+	for _, p := range programs {
+		if most = max(most, p.Procs); critpath.Served(p) != served {
+			served = "" // of some the outside decides how long they take, of others it does not
+		}
+	}
+	if len(ask.Procs) == 0 {
+		ask.Procs = predict.UsualProcs(most)
+	}
 	var results []*predict.Result
 	for _, run := range runs {
-		of, err := askOf(run, ask)
+		of, err := askOf(run, ask, served)
 		if err != nil {
 			return nil, err
 		}
@@ -162,22 +171,18 @@ func predictFrom(runs []predicted, ask predict.Ask) (*predict.Result, error) {
 	return predict.Join(results), nil
 }
 
-// askOf is what is asked of one run.
-func askOf(run predicted, ask predict.Ask) (_ predict.Ask, err error) {
-	ask.Held, ask.WhatIf = advice.Held(run.pr), slices.Clone(ask.WhatIf)
+// askOf is what is asked of one run, of requests by a name if they are served to the outside.
+func askOf(run predicted, ask predict.Ask, served string) (_ predict.Ask, err error) {
+	ask.Held, ask.WhatIf, ask.Outside = advice.Held(run.pr), slices.Clone(ask.WhatIf), served != ""
 	for i := range ask.WhatIf {
 		if err := ask.WhatIf[i].Check(run.p); err != nil {
 			return ask, usageError{fmt.Errorf("predict: %w", err)}
 		}
 	}
 	if ask.Request == "" {
-		ask.Request = critpath.Served(run.p)
-		ask.Outside = ask.Request != ""
-	} else {
-		ask.Outside = critpath.Served(run.p) != ""
-		if ask.Request, err = run.p.RequestNamed(ask.Request); err != nil {
-			return ask, usageError{fmt.Errorf("predict: -request: %w; qinst critical -requests lists them", err)}
-		}
+		ask.Request = served
+	} else if ask.Request, err = run.p.RequestNamed(ask.Request); err != nil {
+		return ask, usageError{fmt.Errorf("predict: -request: %w; qinst critical -requests lists them", err)}
 	}
 	return ask, nil
 }

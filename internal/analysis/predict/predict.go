@@ -67,9 +67,7 @@ func New(p *steps.Program, a Ask) *Result {
 		r.TInf = min(r.TInf, r.T1)
 	}
 	if len(a.Procs) == 0 {
-		for n := 1; n <= 2*p.Procs; n *= 2 {
-			a.Procs = append(a.Procs, n)
-		}
+		a.Procs = UsualProcs(p.Procs)
 	}
 	if slices.ContainsFunc(a.Procs, func(n int) bool { return n != p.Procs }) && !p.R.Virtual() {
 		r.Remarks.Note("work is taken to last as long on other numbers of processors; where two share a core or a cache it lasts longer on both")
@@ -95,6 +93,15 @@ func New(p *steps.Program, a Ask) *Result {
 		r.change(runs, a.Policy, p.Procs, likely(p, a.Policy, runs.watch))
 	}
 	return r
+}
+
+// UsualProcs are the numbers of processors that are asked for if none are named: up to twice those
+// of the run.
+func UsualProcs(recorded int) (list []int) {
+	for n := 1; n <= 2*recorded; n *= 2 {
+		list = append(list, n)
+	}
+	return list
 }
 
 // record computes the recorded run, and compares the two. If what it returns is none of the program

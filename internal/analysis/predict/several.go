@@ -57,12 +57,25 @@ func SameProgram(a, b *trace.Tables) error {
 
 // Join makes one result of those of several runs of a program. Each figure is the mean of theirs,
 // in an interval that has what the single ones are not known better than, and how far they are
-// apart. A figure that one of them does not have is not known.
-func Join(list []*Result) *Result {
-	if len(list) == 1 {
-		return list[0]
+// apart. A figure that one of them does not have is not known. Runs of which nothing is predicted are
+// left out, which a note says.
+func Join(all []*Result) *Result {
+	list := slices.DeleteFunc(slices.Clone(all), func(x *Result) bool { return len(x.Runs) == 0 })
+	if len(list) == 0 {
+		return all[0]
 	}
+	r := joinAll(list)
+	if n := len(all) - len(list); n > 0 {
+		r.Remarks.Note("%d of %d runs are left out: nothing can be predicted of them", n, len(all))
+	}
+	return r
+}
+
+func joinAll(list []*Result) *Result {
 	r := *list[0]
+	if len(list) == 1 {
+		return &r
+	}
 	r.Runs, r.WhatIf = slices.Clone(r.Runs), slices.Clone(r.WhatIf)
 	mean := func(of func(*Result) int64) (ns int64) {
 		for _, x := range list {
@@ -77,9 +90,9 @@ func Join(list []*Result) *Result {
 	r.Recorded.T = mean(func(x *Result) int64 { return x.Recorded.T })
 	r.Recorded.Replay = mean(func(x *Result) int64 { return x.Recorded.Replay })
 	r.Unexplained, r.Off = r.Recorded.T-r.Recorded.Replay, mean(func(x *Result) int64 { return x.Off })
-	r.T1, r.TInf = mean(func(x *Result) int64 { return x.T1 }), mean(func(x *Result) int64 { return x.TInf })
+	r.T1, r.TInf = known(list, func(x *Result) int64 { return x.T1 }), known(list, func(x *Result) int64 { return x.TInf })
 	for i := range r.Runs {
-		r.Runs[i].join(list, i)
+		r.Runs[i].join(sameProcs(list, r.Runs[i].Procs), len(list))
 	}
 	r.WhatIf = slices.DeleteFunc(r.WhatIf, func(c Change) bool { return len(sameChange(list, &c)) < len(list) })
 	for i := range r.WhatIf {
@@ -94,12 +107,33 @@ func Join(list []*Result) *Result {
 	return &r
 }
 
-// join makes one run of those at an index.
-func (of *Of) join(list []*Result, i int) {
+// known is the mean of a figure that is 0 where it is not known: then it is not known of all.
+func known(list []*Result, of func(*Result) int64) (mean int64) {
+	for _, x := range list {
+		if of(x) == 0 {
+			return 0
+		}
+		mean += of(x) / int64(len(list))
+	}
+	return mean
+}
+
+// sameProcs are the runs on a number of processors in each result that has it.
+func sameProcs(list []*Result, procs int) (same []*Of) {
+	for _, x := range list {
+		if i := slices.IndexFunc(x.Runs, func(o Of) bool { return o.Procs == procs }); i >= 0 {
+			same = append(same, &x.Runs[i])
+		}
+	}
+	return same
+}
+
+// join makes one run of those of as many results as expected.
+func (of *Of) join(same []*Of, expected int) {
 	var t, lo, hi []float64
 	speedup, use := 0., 0.
-	for _, x := range list {
-		o := &x.Runs[i]
+	of.Unknown = len(same) < expected
+	for _, o := range same {
 		of.Unknown = of.Unknown || o.Unknown
 		t, lo, hi = append(t, float64(o.T)), append(lo, float64(o.Lo)), append(hi, float64(o.Hi))
 		speedup, use = speedup+o.Speedup, use+o.Utilization
@@ -108,14 +142,14 @@ func (of *Of) join(list []*Result, i int) {
 		*of = Of{Procs: of.Procs, Unknown: true}
 		return
 	}
-	n := float64(len(list))
+	n := float64(len(same))
 	m, less, more := joined(t, lo, hi)
 	of.T, of.Lo, of.Hi = round(m), max(0, round(m-less)), round(m+more)
 	of.Speedup, of.Utilization = thousandths(speedup/n), thousandths(use/n)
 	if of.Request != nil {
 		var requests []*Request
-		for _, x := range list {
-			requests = append(requests, x.Runs[i].Request)
+		for _, o := range same {
+			requests = append(requests, o.Request)
 		}
 		of.Request = joinRequests(requests)
 	}

@@ -55,6 +55,39 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
+// TestSeveralDiffer: runs of which nothing is predicted are left out, numbers of processors are
+// compared with the same ones, and what one run does not know is not known.
+func TestSeveralDiffer(t *testing.T) {
+	t.Parallel()
+	of := func(procs int, ms int64) predict.Of {
+		return predict.Of{Procs: procs, T: ms * 1e6, Lo: ms * 1e6, Hi: ms * 1e6}
+	}
+	none := func() *predict.Result {
+		r := &predict.Result{}
+		r.Remarks.Warn("nothing is predicted")
+		return r
+	}
+	one := &predict.Result{T1: 12e6, TInf: 6e6, Runs: []predict.Of{of(1, 12), of(2, 6)}}
+	two := &predict.Result{T1: 0, TInf: 8e6, Runs: []predict.Of{of(2, 8), of(4, 8), of(1, 16)}}
+	r := predict.Join([]*predict.Result{none(), one, two})
+	if len(r.Runs) != 2 || r.Runs[0].T != 14e6 || r.Runs[1].T != 7e6 {
+		t.Errorf("runs are %+v, expected 14 ms on one and 7 on two", r.Runs)
+	}
+	if r.T1 != 0 || r.TInf != 7e6 {
+		t.Errorf("on one processor %d ns, on all %d, expected the first not to be known, and 7 ms", r.T1, r.TInf)
+	}
+	if all := strings.Join(r.Remarks.All(), "\n"); !strings.Contains(all, "1 of 3 runs are left out") ||
+		strings.Contains(all, "nothing is predicted") {
+		t.Errorf("remarks are %q", all)
+	}
+	if r := predict.Join([]*predict.Result{two, one}); len(r.Runs) != 3 || !r.Runs[1].Unknown || r.Runs[0].T != 7e6 {
+		t.Errorf("runs are %+v, expected 7 ms on two, and none on four", r.Runs)
+	}
+	if r := predict.Join([]*predict.Result{none(), none()}); len(r.Runs) != 0 || len(r.Remarks.Warnings) != 1 {
+		t.Errorf("two runs of which nothing is predicted: %+v", r)
+	}
+}
+
 func TestSameProgram(t *testing.T) {
 	t.Parallel()
 	a, b, c := ran(t, 10, "rest"), ran(t, 12, "rest"), ran(t, 10, "more")
