@@ -32,7 +32,11 @@ func chained(f *Facts) (out []Item) {
 			Evidence: []Fact{count("goroutines in the chain", int64(len(c.Links))), count("others that wait", c.Waiting),
 				ns("the last of them waits since", since)}}
 		var each []string
-		for _, l := range c.Links {
+		for i, l := range c.Links {
+			if i == mostLinks {
+				each = append(each, fmt.Sprintf("and so on, %s more", measure.Count(len(c.Links)-mostLinks)))
+				break
+			}
 			on := cmp.Or(l.On, l.For)
 			each = append(each, fmt.Sprintf("%s has %s%s and waits for %s%s", l.Goroutine, l.Has, placed(l.Taken), on, placed(l.Waits)))
 		}
@@ -52,6 +56,9 @@ func chained(f *Facts) (out []Item) {
 	}
 	return out
 }
+
+// mostLinks is how many goroutines of a chain are named.
+const mostLinks = 6
 
 func placed(p profile.Place) string {
 	if p.File == "" {

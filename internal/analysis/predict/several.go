@@ -90,7 +90,8 @@ func joinAll(list []*Result) *Result {
 	r.Recorded.T = mean(func(x *Result) int64 { return x.Recorded.T })
 	r.Recorded.Replay = mean(func(x *Result) int64 { return x.Recorded.Replay })
 	r.Unexplained, r.Off = r.Recorded.T-r.Recorded.Replay, mean(func(x *Result) int64 { return x.Off })
-	r.T1, r.TInf = known(list, func(x *Result) int64 { return x.T1 }), known(list, func(x *Result) int64 { return x.TInf })
+	r.T1 = known(list, func(x *Result) int64 { return x.T1 })
+	r.TInf = known(list, func(x *Result) int64 { return x.TInf })
 	for i := range r.Runs {
 		r.Runs[i].join(sameProcs(list, r.Runs[i].Procs), len(list))
 	}

@@ -36,64 +36,119 @@ type Place struct {
 	Line int    `json:"line,omitempty"`
 }
 
-// chains finds the chains at the end of the trace, cycles first.
+// chaser follows from locks that goroutines wait for to what their holders wait for.
+type chaser struct {
+	r       *replay.Replay
+	bySlot  map[trace.Slot]*replay.G
+	waiting map[*replay.Object]int64 // how many goroutines wait for a lock that somebody has
+	seen    map[*replay.Object]bool
+}
+
+// chains finds the chains at the end of the trace, cycles first: the longest one to each goroutine,
+// or cycle, that the others wait for in the end.
 func chains(r *replay.Replay) (list []Chain) {
-	waiting := map[*replay.Object]int64{}
-	held := func(g *replay.G) *replay.Object { // what it waits for, if somebody has that
-		if g.State != trace.Waiting || g.System || g.Wait == nil {
-			return nil
-		}
-		if ob := g.Wait.Object; ob != nil && !ob.Partly && len(ob.Holders) > 0 {
-			return ob
-		}
-		return nil
-	}
-	all := slices.Clone(r.Goroutines())
-	bySlot := map[trace.Slot]*replay.G{}
-	for _, g := range all {
-		if g.State != trace.None {
-			bySlot[g.Slot] = g
-			if ob := held(g); ob != nil {
-				waiting[ob]++
-			}
-		}
-	}
-	seen := map[*replay.Object]bool{}
-	for _, g := range all {
+	c := chaser{r, map[trace.Slot]*replay.G{}, map[*replay.Object]int64{}, map[*replay.Object]bool{}}
+	var order []*replay.Object
+	for _, g := range r.Goroutines() {
 		if g.State == trace.None {
 			continue
 		}
-		var c Chain
-		var locks []*replay.Object
-		for ob := held(g); ob != nil; {
-			if i := slices.Index(locks, ob); i >= 0 {
-				locks, c.Links, c.Cycle = locks[i:], c.Links[i:], true
-				break
+		c.bySlot[g.Slot] = g
+		if ob := hasHolder(g); ob != nil {
+			if c.waiting[ob]++; c.waiting[ob] == 1 {
+				order = append(order, ob)
 			}
-			h := bySlot[ob.Holders[0].Slot]
-			if seen[ob] || h == nil || h.State != trace.Waiting || h.Wait == nil {
-				c.Links = nil // told of already, or it goes on
-				break
-			}
-			locks, c.Links = append(locks, ob), append(c.Links, link(r, h, ob))
-			ob = held(h)
-		}
-		for _, ob := range locks {
-			if len(c.Links) > 0 {
-				seen[ob] = true
-				c.Waiting += waiting[ob]
-			}
-		}
-		if c.Cycle {
-			c.Waiting -= int64(len(c.Links))
-		} else {
-			c.Waiting -= int64(len(c.Links)) - 1
-		}
-		if len(c.Links) > 0 {
-			list = append(list, c)
 		}
 	}
+	inner := map[*replay.Object]bool{} // a chain leads to it
+	for _, ob := range order {
+		if next := c.next(ob); next != nil {
+			inner[next] = true
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *replay.Object) int { return one(inner[a]) - one(inner[b]) })
+	at := map[*replay.Object]int{} // in the list, by the last lock, or by the least one of a cycle
+	for _, ob := range order {
+		if c.seen[ob] {
+			continue
+		}
+		locks, end, waiting := c.follow(ob)
+		if end == nil {
+			continue
+		}
+		i, known := at[end]
+		if !known {
+			i, at[end] = len(list), len(list)
+			list = append(list, Chain{Cycle: c.next(end) != nil})
+		}
+		x := &list[i]
+		if x.Waiting += waiting; len(locks) > len(x.Links) {
+			x.Links = c.links(locks)
+		}
+	}
+	for i := range list { // not those of the chain itself, of which the last one of no cycle waits for no lock
+		x := &list[i]
+		x.Waiting -= int64(len(x.Links) - 1 + one(x.Cycle))
+	}
 	slices.SortStableFunc(list, func(a, b Chain) int { return one(b.Cycle) - one(a.Cycle) })
+	return list
+}
+
+// hasHolder is the lock that a goroutine waits for and somebody has; nil: it waits for none.
+func hasHolder(g *replay.G) *replay.Object {
+	if g.State != trace.Waiting || g.System || g.Wait == nil {
+		return nil
+	}
+	if ob := g.Wait.Object; ob != nil && !ob.Partly && len(ob.Holders) > 0 {
+		return ob
+	}
+	return nil
+}
+
+// holder is the goroutine that has a lock and waits; nil: it goes on.
+func (c *chaser) holder(ob *replay.Object) *replay.G {
+	h := c.bySlot[ob.Holders[0].Slot]
+	if h == nil || h.State != trace.Waiting || h.Wait == nil {
+		return nil
+	}
+	return h
+}
+
+// next is the lock that the holder of one waits for; nil: it waits for something else, or goes on.
+func (c *chaser) next(ob *replay.Object) *replay.Object {
+	if h := c.holder(ob); h != nil {
+		return hasHolder(h)
+	}
+	return nil
+}
+
+// follow goes from a lock to the end. It returns the chain, of a cycle only that; what is the same
+// for all chains with this end, nil if who has the last lock goes on; and how many goroutines wait
+// for locks that were not seen before.
+func (c *chaser) follow(ob *replay.Object) (locks []*replay.Object, end *replay.Object, waiting int64) {
+	at := map[*replay.Object]int{}
+	for ; ob != nil; ob = c.next(ob) {
+		if i, again := at[ob]; again {
+			locks = locks[i:]
+			return locks, slices.MinFunc(locks, func(a, b *replay.Object) int { return a.ID - b.ID }), waiting
+		}
+		if !c.seen[ob] {
+			c.seen[ob] = true
+			waiting += c.waiting[ob]
+		}
+		at[ob], locks, end = len(locks), append(locks, ob), ob
+	}
+	if c.holder(end) == nil {
+		return nil, nil, 0
+	}
+	return locks, end, waiting
+}
+
+// links are the goroutines that have these locks.
+func (c *chaser) links(locks []*replay.Object) (list []Link) {
+	for _, ob := range locks {
+		list = append(list, link(c.r, c.holder(ob), ob))
+	}
 	return list
 }
 

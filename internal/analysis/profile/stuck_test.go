@@ -1,6 +1,7 @@
 package profile_test
 
 import (
+	"strings"
 	"testing"
 
 	"qinst.dev/internal/analysis/profile"
@@ -148,6 +149,62 @@ func TestChains(t *testing.T) {
 		l := p.Chains[0].Links[0]
 		if l.Has != "main.mu" || l.On != "main.ch" || l.Since != 3*ms || l.Goroutine != "main.holder" {
 			t.Errorf("found %+v, expected that main.holder has main.mu and waits for main.ch since 3 ms", l)
+		}
+	}
+}
+
+// TestChainsMeet: the longest of the chains that end at one goroutine stands for them, or its
+// cycle, and all who wait for their locks are counted.
+func TestChainsMeet(t *testing.T) {
+	t.Parallel()
+	for _, cycle := range []bool{false, true} {
+		b := tracetest.New(7)
+		b.Go(0, "runtime.main")
+		lock := b.Object("main.mu", spec.OpLock)
+		last := uint64(0)
+		if cycle {
+			last = 0x300
+		}
+		list := []struct {
+			name       string
+			has, waits uint64
+		}{
+			{"main.end", 0x100, last}, // first, so that its chain is a part of the others
+			{"main.a", 0x200, 0x100}, {"main.b", 0x300, 0x100}, {"main.waits", 0, 0x200}, {"main.waits", 0, 0x300},
+			{"main.c", 0x400, 0x200}, {"main.waits", 0, 0x400},
+		}
+		var gs []tracetest.G
+		for i, x := range list {
+			g := b.Go(0, x.name)
+			b.Start(g, i)
+			if gs = append(gs, g); x.has != 0 {
+				b.Sync(g, lock, x.has, 0)
+			}
+		}
+		for i, x := range list {
+			if b.At(ms); x.waits == 0 {
+				b.Wait(gs[i], "chan send", 0x900, 0)
+			} else {
+				b.Wait(gs[i], "sync.Mutex.Lock", x.waits, 0)
+			}
+		}
+		p, err := profile.New(b.At(20 * ms).Trace())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, others := "main.c main.a main.end", int64(4)
+		if cycle {
+			want, others = "main.end main.b", 5
+		}
+		var names []string
+		for _, c := range p.Chains {
+			for _, l := range c.Links {
+				names = append(names, l.Goroutine)
+			}
+		}
+		if got := strings.Join(names, " "); got != want || len(p.Chains) != 1 || p.Chains[0].Waiting != others ||
+			p.Chains[0].Cycle != cycle {
+			t.Errorf("found %+v, expected one chain of %s, and %d others", p.Chains, want, others)
 		}
 	}
 }
