@@ -57,8 +57,8 @@ func SameProgram(a, b *trace.Tables) error {
 
 // Join makes one result of those of several runs of a program. Each figure is the mean of theirs,
 // in an interval that has what the single ones are not known better than, and how far they are
-// apart. A figure that one of them does not have is not known. Runs of which nothing is predicted are
-// left out, which a note says.
+// apart. A figure that one of them does not have is not known. Runs of which nothing is predicted
+// are left out, which a note says.
 func Join(all []*Result) *Result {
 	list := slices.DeleteFunc(slices.Clone(all), func(x *Result) bool { return len(x.Runs) == 0 })
 	if len(list) == 0 {
