@@ -165,6 +165,10 @@ type Waits struct {
 // Wait returns the data of a Change to Waiting.
 func (e *Event) Wait() Waits { return Waits{ReasonID(e.arg), StackID(e.aux), Address(e.obj)} }
 
+// CalledIn is the stack of the system call that ends, by a Change from Syscall or Blocked, 0 if it
+// is not known.
+func (e *Event) CalledIn() StackID { return StackID(e.obj) }
+
 // Proc is the processor on which G runs after a Change to Running, but for one from OffCPU; -1:
 // not known.
 func (e *Event) Proc() int { return int(e.aux) - 1 }

@@ -181,8 +181,8 @@ func (s *Stream) leave(at uint64, kind, arg uint64, words ...uint64) {
 // Call begins a system call, in which the goroutine writes to an end of a connection, or 0.
 func (s *Stream) Call(at uint64, to EndID) { s.put(at, spec.EvSyscallBegin, uint64(to)) }
 
-// Called ends a system call in which the goroutine kept its processor.
-func (s *Stream) Called(at uint64) { s.put(at, spec.EvSyscallEnd, 0) }
+// Called ends a system call, made in a stack, in which the goroutine kept its processor.
+func (s *Stream) Called(at uint64, in StackID) { s.put(at, spec.EvSyscallEnd, uint64(in)) }
 
 // Yield lets the goroutine's processor go in a system call.
 func (s *Stream) Yield(at uint64) {
@@ -191,8 +191,8 @@ func (s *Stream) Yield(at uint64) {
 }
 
 // Back ends a system call in which the processor has gone: the goroutine is runnable.
-func (s *Stream) Back(at uint64) {
-	s.put(at, spec.EvSyscallEndNoP, 0)
+func (s *Stream) Back(at uint64, in StackID) {
+	s.put(at, spec.EvSyscallEndNoP, uint64(in))
 	s.g = 0
 	s.full()
 }

@@ -203,13 +203,13 @@ func (m *model) current(th *thread, kind uint64, arg uint32) {
 		m.change(th, g, Syscall, uint64(arg), ByCode, NoSlot)
 		m.wake(0, th.p)
 	case spec.EvSyscallEnd:
-		m.change(th, g, Running, 0, ByCode, NoSlot)
+		m.step(th, g, Event{To: Running, By: NoSlot, obj: uint64(arg)})
 	case spec.EvSyscallEndNoP:
 		if g.state != Blocked {
 			m.losses.States++
 			m.change(th, g, Blocked, 0, ByRepair, NoSlot)
 		}
-		m.change(th, g, Runnable, 0, ByCode, NoSlot)
+		m.step(th, g, Event{To: Runnable, By: NoSlot, obj: uint64(arg)})
 	}
 }
 

@@ -23,10 +23,15 @@ func TestParks(t *testing.T) {
 	}
 	found := map[string][]park{}
 	var runs, yields uint64
+	called := 0 // how many system calls that take a while have their place
 	losses, err := tr.Events(func(list []trace.Event) error {
 		for i := range list {
 			if e := &list[i]; e.Kind == trace.Yields && e.G == 1 {
 				runs, yields = runs+1, yields+e.Yields()
+			} else if e.Kind == trace.Change && (e.From == trace.Syscall || e.From == trace.Blocked) {
+				if parkedIn(tr, e.CalledIn()) == "main.calls" {
+					called++
+				}
 			} else if e.Kind == trace.Change && e.To == trace.Waiting {
 				w := e.Wait()
 				p := park{tr.Reason(w.Reason), w.Object != 0}
@@ -42,6 +47,9 @@ func TestParks(t *testing.T) {
 	}
 	if yields < 900 || 20*runs > yields { // and runtime.GC yields until all is swept
 		t.Errorf("main yields %d times in %d runs, expected 1000 and more in a few", yields, runs)
+	}
+	if called != 20 {
+		t.Errorf("%d system calls are made in main.calls, expected 20", called)
 	}
 	if losses.Reasons != 0 {
 		t.Errorf("%d stops have the reason of a wait before", losses.Reasons)

@@ -90,6 +90,7 @@ func patches() []patch {
 		{"proc.go", before("entersyscallblock", "trace := traceAcquire()"), "qinstGoSysCall(); "},
 		{"proc.go", beforeInit("exitsyscall", "trace := traceAcquire()"), "qinstGoSysExit(pp); "},
 		{"proc.go", condition("exitsyscall", "trace.ok()", 1, 2), "trace.gen != 0"},
+		{"proc.go", head("exitsyscallNoP"), " qinstCallEnds(gp);"},
 
 		{"proc.go", insideInit("findRunnable", "gp, inheritTime := runqget(pp)"), " qinstFoundLocal();"},
 

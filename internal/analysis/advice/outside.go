@@ -85,10 +85,10 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 	switch {
 	case c == steps.Network:
 		it.ID, it.Claim, it.Change = "input-output", "the run waits for the network", StartTogether
-		it.Text = fmt.Sprintf("%s waits for the network or a pipe for %s: start such requests together, or do other work meanwhile", at(&s), long)
+		it.Text = fmt.Sprintf("%s waits for the network or a pipe%s for %s: start such requests together, or do other work meanwhile", at(&s), in(w), long)
 	case c == steps.Call:
 		it.ID, it.Claim, it.Change = "input-output", "the run waits for system calls", StartTogether
-		it.Text = fmt.Sprintf("%s waits in system calls for %s: make fewer of them, some together, or do other work meanwhile", at(&s), long)
+		it.Text = fmt.Sprintf("%s waits for the system%s for %s: make fewer such calls, some together, or do other work meanwhile", at(&s), in(w), long)
 	case w.Waiter != nil:
 		set := at(&s)
 		it.ID, it.Claim, it.Change = "deadline", "the run waits until a deadline passes", MoreWorkers
@@ -115,6 +115,14 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 		}
 	}
 	return it
+}
+
+// in names the function in which a procedure waits for the system or the network.
+func in(w *critpath.WaitedIn) string {
+	if w.Calls == "" {
+		return ""
+	}
+	return " in " + w.Calls
 }
 
 // at names a subject with its place.

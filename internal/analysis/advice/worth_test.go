@@ -130,7 +130,7 @@ func TestOutside(t *testing.T) {
 			"deadline", "main.size waits for a connection of database/sql's pool until a deadline passes, which main.ask (ask.go:5) sets: 300ns of the run (60.0%), 2 times 150ns"},
 		{waitsOnPath("timer", 300, deadline("main.f", "", 300)), "", "deadline", "main.f waits for what does not come"},
 		{waitsOnPath("network or pipe", 300, sleep), "", "input-output", "main.poll (poll.go:7) waits for the network"},
-		{waitsOnPath("system call", 300, sleep), "", "input-output", "main.poll (poll.go:7) waits in system calls"},
+		{waitsOnPath("system call", 300, sleep), "", "input-output", "main.poll (poll.go:7) waits for the system for"},
 		{waitsOnPath("system call", 500, sleep), "", "", ""}, // most of it is in places that are not known
 		{waitsOnPath("timer", 20, short), "", "", ""},
 		{waitsOnPath("timer", 300, sleep), "main.handle", "", ""},

@@ -51,8 +51,14 @@ type written struct {
 	by      trace.Address
 	made    trace.Event // its creation, if no other goroutine creates it
 	pending bool
-	call    bool // it is in a system call
-	gone    bool // it does nothing any more
+	calling
+	gone bool // it does nothing any more
+}
+
+// calling is whether a goroutine is in a system call, and the stack of that, 0 if it is not known.
+type calling struct {
+	call bool
+	in   trace.StackID
 }
 
 // zero is the time at which a corrected trace begins, in ticks: 0 would be none.
@@ -221,7 +227,7 @@ func (x *writing) change(e *trace.Event, n steps.G, last steps.StepID) {
 	}
 	switch {
 	case e.To == trace.Syscall && !w.call:
-		w.call = true
+		w.call, w.in = true, 0
 		w.out.Call(x.now(n), e.WritesTo())
 	case e.To == trace.Running:
 		x.called(w, x.now(n))
@@ -335,6 +341,7 @@ func (x *writing) does(n steps.G, id steps.StepID) {
 		return
 	}
 	if w.base, w.work = done, 0; w.call && x.calls(id) {
+		w.in, _ = x.p.StackOf(id)
 		if s := &life.Stays[w.stay]; s.Until == 0 || s.At != id {
 			x.called(w, zero+done)
 		}
@@ -376,6 +383,7 @@ func (x *writing) leaves(n steps.G, id steps.StepID) {
 			w.out.Call(at, 0)
 		}
 		w.call = true
+		w.in, _ = x.p.StackOf(id)
 		w.out.Yield(at)
 	case w.call && x.p.Step(id).Kind == steps.Cut:
 		w.out.Yield(at)
@@ -394,7 +402,7 @@ func (x *writing) leaves(n steps.G, id steps.StepID) {
 func (x *writing) called(w *written, at uint64) {
 	if w.call {
 		w.call = false
-		w.out.Called(at)
+		w.out.Called(at, w.in)
 	}
 }
 
@@ -404,7 +412,7 @@ func (x *writing) goesOn(n steps.G) {
 	stay := &x.log.Gs[n].Stays[w.stay]
 	if w.call {
 		w.call = false
-		w.out.Back(zero + stay.Ready)
+		w.out.Back(zero+stay.Ready, w.in)
 	} else if stay.Woken != 0 && stay.By < 0 {
 		cause := w.cause
 		if cause < trace.WakeNetpoll || cause > trace.WakeScheduler {

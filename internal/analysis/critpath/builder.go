@@ -93,13 +93,14 @@ type sums struct {
 	// ns for which a lock was held at most, if what was done meanwhile is an estimate; 0: it is not
 	most  float64
 	slack *[2]float64
-	in    map[waitPlace]inPlace // of waits; only timers' places have a line
+	in    map[waitPlace]inPlace // of waits
 }
 
-// waitPlace is where goroutines waited, and for what of a library. Of a goroutine that a timer
-// started it is where that was set, and where another one waited meanwhile.
+// waitPlace is where goroutines waited, in a call of what, and for what of a library. Of a
+// goroutine that a timer started it is where that was set, and where another one waited meanwhile.
 type waitPlace struct {
 	trace.Frame
+	calls  string
 	waiter trace.Frame
 	what   string
 }

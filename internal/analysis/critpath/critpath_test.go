@@ -3,6 +3,7 @@ package critpath_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"qinst.dev/internal/analysis/critpath"
@@ -774,15 +775,16 @@ func TestHeldAtMost(t *testing.T) {
 	}
 }
 
-// TestPlacesOfWaits: a wait without a stack is where the work before it ended, unless that calls
-// procedures whose calls have no events. A goroutine that has done nothing has not waited in the
-// procedure that started it.
+// TestPlacesOfWaits: a wait in a system call is where its stack says. Without one it is where the
+// work before it ended, unless that calls procedures whose calls have no events. A goroutine that
+// has done nothing has not waited in the procedure that started it.
 func TestPlacesOfWaits(t *testing.T) {
 	t.Parallel()
-	for name, calls := range map[string]bool{"main.session": false, "": true} {
+	for name, c := range map[string]struct{ calls, stack bool }{"main.session": {}, "": {calls: true},
+		"main.deliver os.(*File).Sync": {true, true}} {
 		b := tracetest.New(1)
 		session, deliver := b.Proc("main.session"), b.Proc("main.deliver")
-		if calls {
+		if c.calls {
 			b.Count(deliver, 9)
 			b.Calls(session, "main.deliver", 9)
 		}
@@ -791,7 +793,11 @@ func TestPlacesOfWaits(t *testing.T) {
 		b.Enter(main, session)
 		b.At(5 * ms).Syscall(main)
 		b.Steal(main)
-		b.At(45 * ms).SyscallEndBlocked(main)
+		if b.At(45 * ms); c.stack {
+			b.SyscallEndIn(main, b.StackAt(deliver, "syscall.fsync", "os.(*File).Sync", "main.deliver", "main.session"))
+		} else {
+			b.SyscallEndBlocked(main)
+		}
 		b.At(50*ms).Start(main, 0)
 		b.At(55*ms).Exit(main, session)
 		b.End(main)
@@ -806,7 +812,7 @@ func TestPlacesOfWaits(t *testing.T) {
 			e := &r.Entries[i]
 			if in := ""; e.Name == "[system call]" {
 				if len(e.In) > 0 {
-					in = e.In[0].Name
+					in = strings.TrimSpace(e.In[0].Name + " " + e.In[0].Calls)
 				}
 				if e.Self < 30*ms || in != name {
 					t.Errorf("%v in a system call in %q, expected 40 ms in %q", e.Self, in, name)

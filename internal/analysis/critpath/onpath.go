@@ -51,11 +51,13 @@ func (b *builder) waitsIn(i int, s stretch, g steps.G) {
 	if s.cause == steps.Timer {
 		step := s.step
 		if s.via != 0 {
-			step, at.waiter = s.via, b.p.SleptAt(s.via)
+			step, at.waiter = s.via, b.p.WaitedAt(s.via)
 		}
-		if stack, ok := b.p.SleptIn(step); ok {
+		if stack, ok := b.p.StackOf(step); ok {
 			at.what = b.library(stack)
 		}
+	} else if stack, ok := b.p.StackOf(s.step); ok {
+		at.calls = b.r.Names.CalledBy(&at.Frame, stack)
 	}
 	if b.sums[i].in == nil {
 		b.sums[i].in = map[waitPlace]inPlace{}
@@ -64,7 +66,10 @@ func (b *builder) waitsIn(i int, s stretch, g steps.G) {
 	if !ok {
 		x.g = g
 	}
-	b.sums[i].in[at] = inPlace{x.ns + float64(s.to-s.from), x.n + 1, x.g, x.several || x.g != g}
+	if x.ns += float64(s.to - s.from); !b.p.Again(s.step) {
+		x.n++
+	}
+	b.sums[i].in[at] = inPlace{x.ns, x.n, x.g, x.several || x.g != g}
 }
 
 // library is what of a well-known library a stack waits for; empty: nothing that is known.
@@ -96,10 +101,13 @@ var libraries = map[string]string{
 // If that calls procedures whose calls have no events, it may have been one of these, and the place
 // is not known.
 func (b *builder) waitsAt(s stretch, g steps.G) (at trace.Frame) {
-	if s.cause == steps.Timer {
-		if at = b.p.SleptAt(s.step); at.Line == 0 && b.hides[b.p.Step(s.step).Point()] {
+	switch at = b.p.WaitedAt(s.step); {
+	case s.cause == steps.Timer:
+		if at.Line == 0 && b.hides[b.p.Step(s.step).Point()] {
 			return trace.Frame{}
 		}
+		return at
+	case at.Line != 0:
 		return at
 	}
 	if proc := b.p.Step(s.step).Point(); s.cause == steps.Call && proc != trace.NoPoint {
@@ -126,7 +134,7 @@ func (b *builder) waitsAt(s stretch, g steps.G) (at trace.Frame) {
 func waitedIn(in map[waitPlace]inPlace) (list []WaitedIn) {
 	for f, x := range in {
 		w := WaitedIn{Name: f.Function, File: f.File, Line: f.Line, Self: round(x.ns), Count: x.n, Several: x.several,
-			What: f.what}
+			Calls: f.calls, What: f.what}
 		if f.waiter.Function != "" {
 			w.Waiter = &Place{f.waiter.Function, f.waiter.File, f.waiter.Line}
 		}

@@ -116,6 +116,7 @@ type WaitedIn struct {
 	// how many waits these are, or pieces of them
 	Count   int64  `json:"count"`
 	Several bool   `json:"several_goroutines,omitempty"` // that waited there
+	Calls   string `json:"calls,omitempty"`              // the function in which it waited for the system or the network
 	What    string `json:"what,omitempty"`               // of a well-known library they waited for
 	// Waiter is where another goroutine waited until the timer started one that ended that: the
 	// timer was a deadline, which was set in the place above.

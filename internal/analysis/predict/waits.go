@@ -26,13 +26,14 @@ func eachWait(p *steps.Program, f func(id steps.StepID, in string)) {
 				at = parts[len(parts)-1].Context
 			}
 			s := p.Step(id)
-			switch {
-			case !sim.Outside(s):
-			case s.Cause() == steps.Timer:
-				f(id, p.SleptAt(id).Function)
-			default:
-				f(id, nameOf(p, at))
+			if !sim.Outside(s) {
+				continue
 			}
+			in := p.WaitedAt(id).Function
+			if in == "" && s.Cause() != steps.Timer {
+				in = nameOf(p, at)
+			}
+			f(id, in)
 		}
 	}
 }

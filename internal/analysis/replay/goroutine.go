@@ -19,9 +19,16 @@ type G struct {
 	Locks
 	Regions []OpenRegion
 	Labels  SpanID
-	Did     Operation   // the last one
-	Writes  trace.EndID // in the system call that it is in, or was in last; 0: that is not known
-	woke    woke
+	Did     Operation // the last one
+	Calling
+	woke woke
+}
+
+// Calling is about the system call that a goroutine is in, or was in last.
+type Calling struct {
+	Writes trace.EndID // to which it writes; 0: that is not known
+	// CalledIn is the stack of the call if that ends with the present event, 0 if it is not known.
+	CalledIn trace.StackID
 }
 
 // Where returns the context to which g's time belongs. While g waits this is the context of the
@@ -164,6 +171,9 @@ func (r *Replay) change(e *trace.Event) {
 	}
 	if e.To == trace.Syscall {
 		g.Writes = e.WritesTo()
+	}
+	if g.CalledIn = 0; e.From == trace.Syscall || e.From == trace.Blocked {
+		g.CalledIn = e.CalledIn()
 	}
 	r.turn(g, e.Time, r.virtualState(g, e.To), g.Spins)
 	if e.From == trace.OffCPU {

@@ -311,6 +311,25 @@ func (n *Names) Own(stack trace.StackID) trace.Frame {
 	return f
 }
 
+// CalledBy returns the function that a frame of a stack calls; empty: it is the innermost one.
+func (n *Names) CalledBy(f *trace.Frame, stack trace.StackID) string {
+	if int(stack) >= len(n.t.Stacks) {
+		return ""
+	}
+	list := n.t.Stacks[stack]
+	i := slices.IndexFunc(list, func(in trace.Frame) bool { return in == *f })
+	if i < 1 {
+		return ""
+	}
+	return list[i-1].Function
+}
+
+// HasProbes reports whether a frame is of a package with probes.
+func (n *Names) HasProbes(f *trace.Frame) bool {
+	_, some := n.probed[n.packageOf(f)]
+	return some
+}
+
 // packageOf is the package in whose text a frame is. A closure of a function that is inlined has
 // the name of where it is inlined: main.f.Keys[...].func1 is in package maps.
 func (n *Names) packageOf(f *trace.Frame) string {

@@ -139,6 +139,9 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, keeps bool) 
 		m.proc = int16(g.Proc)
 	}
 	b.turned(g, now)
+	if g.CalledIn != 0 {
+		b.calledIn(m, g.CalledIn)
+	}
 	turn := b.processors.gs.of(g.Slot)
 	turn.since = now
 	switch to {
@@ -146,6 +149,24 @@ func (b *builder) Turn(g *replay.G, now trace.Time, to trace.State, keeps bool) 
 		turn.idle = b.processors.idleUntil(now)
 	case trace.Syscall:
 		b.network.calls(g, now)
+		if g.State == trace.Running {
+			m.called = m.last
+		}
+	}
+}
+
+// calledIn notes the stack of a system call that ends, in which the goroutine's thread may have
+// waited several times.
+func (b *builder) calledIn(m *mine, stack trace.StackID) {
+	id := b.p.Gs[m.n].First
+	if m.called != 0 {
+		id = b.p.Step(m.called).Next
+	}
+	for again := false; id != 0; id = b.p.Step(id).Next {
+		if b.p.Step(id).Waits(Call) {
+			b.p.waits = append(b.p.waits, wait{id, stack, again})
+			again = true
+		}
 	}
 }
 
@@ -217,7 +238,7 @@ func (b *builder) Wake(g *replay.G, w *replay.Wait, by replay.Waker, now trace.T
 	}
 	b.idlers.ended(g, w, by)
 	if first := b.p.Gs[b.my(by.G).n].First; first != 0 && b.p.Step(first).Waits(Timer) {
-		b.p.slept = append(b.p.slept, sleep{m.last, w.Stack})
+		b.p.waits = append(b.p.waits, wait{step: m.last, stack: w.Stack})
 	}
 	token := b.token()
 	s.ref = uint32(token)
@@ -251,9 +272,10 @@ func (b *builder) wokenOutside(g *replay.G, w *replay.Wait, by replay.Waker, now
 	s.Kind, s.number, s.ref = Delay, int64(s.At-w.Since), uint32(causeOf(by.Cause))
 	switch by.Cause {
 	case trace.WakeNetpoll:
+		b.p.waits = append(b.p.waits, wait{step: b.my(g).last, stack: w.Stack})
 		b.network.replied(g, w, b.processors.idleFor(now))
 	case trace.WakeTimer:
-		b.p.slept = append(b.p.slept, sleep{b.my(g).last, w.Stack})
+		b.p.waits = append(b.p.waits, wait{step: b.my(g).last, stack: w.Stack})
 		b.idlers.ended(g, w, by)
 	}
 }

@@ -23,15 +23,20 @@ func (p *Program) NamedBy(op trace.PointID) trace.PointID {
 	return first
 }
 
-// SleptAt is the place of a delay that a timer ended: in the user's own code, if its stack is known
-// and has some, or else the procedure that waited, or set the timer, without a line unless one call
-// alone can have set it. It is empty if neither is known.
-func (p *Program) SleptAt(step StepID) trace.Frame {
-	stack, waited := p.SleptIn(step)
+// WaitedAt is the place of a delay that a timer, the network or a system call ended: in the user's
+// own code, if its stack is known and has some. Of a timer it is else the procedure that waited, or
+// set it, without a line unless one call alone can have set it. It is empty if neither is known.
+func (p *Program) WaitedAt(step StepID) trace.Frame {
+	stack, waited := p.StackOf(step)
+	s := p.Step(step)
+	outside := s.Waits(Network) || s.Waits(Call) // where libraries wait for what comes
 	if waited {
-		if f := p.R.Names.Own(stack); f.Function != "" {
+		if f := p.R.Names.Own(stack); f.Function != "" && (!outside || p.R.Names.HasProbes(&f)) {
 			return f
 		}
+	}
+	if outside {
+		return trace.Frame{}
 	}
 	proc := p.Step(step).Point()
 	if proc < 0 || int(proc) >= len(p.R.T.Points) {
@@ -44,17 +49,27 @@ func (p *Program) SleptAt(step StepID) trace.Frame {
 	return at
 }
 
-// SleptIn is the stack of a wait that a timer ended, or a goroutine that one started.
-func (p *Program) SleptIn(step StepID) (stack trace.StackID, ok bool) {
+// StackOf is the stack of a wait that a timer, or a goroutine that one started, the network or a
+// system call ended.
+func (p *Program) StackOf(step StepID) (stack trace.StackID, ok bool) {
+	w := p.wait(step)
+	return w.stack, w.step != 0
+}
+
+// Again reports whether a step waits in a system call in which one before it waits.
+func (p *Program) Again(step StepID) bool { return p.wait(step).again }
+
+// wait is the wait of a step; the zero one: it is none, or without a stack.
+func (p *Program) wait(step StepID) wait {
 	if !p.sorted {
-		slices.SortFunc(p.slept, func(a, b sleep) int { return cmp.Compare(a.step, b.step) })
+		slices.SortFunc(p.waits, func(a, b wait) int { return cmp.Compare(a.step, b.step) })
 		p.sorted = true
 	}
-	i, ok := slices.BinarySearchFunc(p.slept, step, func(s sleep, id StepID) int { return cmp.Compare(s.step, id) })
+	i, ok := slices.BinarySearchFunc(p.waits, step, func(s wait, id StepID) int { return cmp.Compare(s.step, id) })
 	if !ok {
-		return 0, false
+		return wait{}
 	}
-	return p.slept[i].stack, true
+	return p.waits[i]
 }
 
 // setsTimers are the functions that set a timer that starts a goroutine. Their stacks are not

@@ -109,18 +109,19 @@ type Took struct {
 
 // places are where operations and waits stand in the source.
 type places struct {
-	// waits that timers ended, or goroutines that these started, in order of their steps once it is
-	// asked for them
-	slept   []sleep
+	// waits for the outside, or for goroutines that timers started, in order of their steps once it
+	// is asked for them
+	waits   []wait
 	sorted  bool
 	setters map[trace.PointID]*trace.Point // calls that may set a timer, by procedure; nil: several
 	named   map[string]trace.PointID       // the first operation of each name
 }
 
-// sleep is a wait that a timer ended.
-type sleep struct {
+// wait is one for the outside, or for a goroutine that a timer started.
+type wait struct {
 	step  StepID
 	stack trace.StackID
+	again bool // not the first one of a system call
 }
 
 // Remarks are about information that a trace lacks, and the consequences.

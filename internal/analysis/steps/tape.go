@@ -17,7 +17,9 @@ type tape struct {
 type mine struct {
 	n    G
 	last StepID // 0: none yet
-	proc int16  // on which it runs, or ran last; -1: not known
+	// the last step before the system call that it is in, or was in last; 0: there was none
+	called StepID
+	proc   int16 // on which it runs, or ran last; -1: not known
 	pending
 	piece
 }

@@ -488,8 +488,11 @@ func (b *Builder) Steal(g G) {
 }
 
 // SyscallEndBlocked ends a system call whose processor was stolen: runnable.
-func (b *Builder) SyscallEndBlocked(g G) {
-	b.event(b.on(g), spec.EvSyscallEndNoP, 0)
+func (b *Builder) SyscallEndBlocked(g G) { b.SyscallEndIn(g, 0) }
+
+// SyscallEndIn is SyscallEndBlocked of a call that was made in a stack.
+func (b *Builder) SyscallEndIn(g G, stack uint64) {
+	b.event(b.on(g), spec.EvSyscallEndNoP, stack)
 	b.leave(g)
 }
 

@@ -76,6 +76,7 @@ type qinstRecorder struct {
 	yields    uintptr // where the event of a run of yields stands, in this buffer; 0: there is none
 	yieldsAt  uint64  // its time
 	call      uint64  // when a system call began whose event is left out so far; 0: there is none
+	calledIn  uint64  // the stack of one that ends without a processor; 0: not known
 	calls     uint64  // calls of which no event was written
 	called    uint64  // their time, in ticks
 	found     bool    // the next goroutine to start comes from the processor's own queue

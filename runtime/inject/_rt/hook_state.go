@@ -332,7 +332,11 @@ func qinstGoSysExit(pp *p) {
 			b.call = 0
 			return
 		}
-		qinstPut(now, qinstCurrent(), qinstEvSyscallEnd<<24)
+		stack := uint64(0)
+		if now-getg().m.qinst.last > qinstLongTicks {
+			systemstack(func() { stack = qinstWaitStackOf(getg().m.curg, 0) })
+		}
+		qinstPut(now, qinstCurrent(), qinstEvSyscallEnd<<24|stack)
 		return
 	}
 	systemstack(func() {
@@ -350,7 +354,21 @@ func qinstGoSysExit(pp *p) {
 func qinstGoSysExitLost() {
 	if qinstStates != 0 {
 		qinstCallCounts()
-		qinstLeave(qinstEvSyscallEndNoP << 24)
+		b := getg().m.qinst
+		stack := b.calledIn
+		if b.calledIn = 0; stack == 0 { // it is still running
+			stack = qinstWaitStackOf(getg().m.curg, 0)
+		}
+		qinstLeave(qinstEvSyscallEndNoP<<24 | stack)
+	}
+}
+
+// qinstCallEnds notes in which stack gp made the system call that now ends without a processor.
+// Soon gp is runnable, and the garbage collector may move its stack.
+// Context: hook.
+func qinstCallEnds(gp *g) {
+	if qinstStates != 0 {
+		getg().m.qinst.calledIn = qinstWaitStackOf(gp, 0)
 	}
 }
 

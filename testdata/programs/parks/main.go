@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"runtime/trace"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,6 +141,20 @@ func file() {
 	r.Read(make([]byte, 1))
 }
 
+// calls waits in system calls, long ones, in which the processor is taken away, and short ones.
+//
+//go:noinline
+func calls() {
+	for _, ns := range []int64{20e6, 200e3} {
+		for range 10 {
+			t := syscall.NsecToTimespec(ns)
+			if err := syscall.Nanosleep(&t, nil); err != nil && err != syscall.EINTR {
+				panic(err)
+			}
+		}
+	}
+}
+
 //go:noinline
 func pulls() {
 	next, stop := iter.Pull(func(yield func(int) bool) {
@@ -237,7 +252,7 @@ func main() {
 	for _, f := range []func(){receiveNil, sendNil, selectNone} {
 		go f()
 	}
-	for _, f := range []func(){receive, send, selects, sleeps, timer, lock, readLock, writeLock, waitGroup, condition, once, network, file, pulls, yields, collects, traced, heap} {
+	for _, f := range []func(){receive, send, selects, sleeps, timer, lock, readLock, writeLock, waitGroup, condition, once, network, file, calls, pulls, yields, collects, traced, heap} {
 		f()
 	}
 	fmt.Fprintln(io.Discard, stopped())
