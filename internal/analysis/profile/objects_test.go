@@ -690,11 +690,11 @@ func TestInlinedClosures(t *testing.T) {
 	}
 }
 
-// Processor time is that of the whole program, from when the first goroutine waits until the last
-// one runs again.
+// Processors are those of the whole program, also where the operating system has taken one, from
+// when the first goroutine waits until the last one runs again.
 func TestMeanwhile(t *testing.T) {
 	const address = 0xc000_0000_1000
-	b := tracetest.New(3)
+	b := tracetest.New(3).Switches()
 	jobs := b.Object("main.jobs", spec.OpReceive)
 	in := b.StackAt(jobs, "main.work", "runtime.goexit")
 	giver, first, second := b.Go(0, "main.give"), b.Go(0, "main.work"), b.Go(0, "main.work")
@@ -703,6 +703,8 @@ func TestMeanwhile(t *testing.T) {
 	b.Start(second, 2)
 	b.At(100).Wait(first, "chan receive", address, in) // two are busy, then one, then two
 	b.At(150).Wait(second, "chan receive", address, in)
+	b.At(180).Off(giver, true)
+	b.At(240).On(giver)
 	b.At(250).Unpark(giver, first)
 	b.Start(first, 1)
 	b.At(300).Unpark(giver, second) // who runs a little later

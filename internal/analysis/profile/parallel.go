@@ -61,6 +61,7 @@ func one(b bool) int {
 type busy struct {
 	at     []int64    // ns by number
 	ns     int64      // of processors
+	kept   int64      // and of those that the operating system had taken, too
 	told   trace.Time // both up to here
 	idleAt trace.Time // no goroutine has kept a processor since
 	off    int        // goroutines that keep one, but the operating system has taken their threads' processors
@@ -72,6 +73,7 @@ func (c *busy) until(n int, now trace.Time) {
 	if now == c.told {
 		return
 	}
+	c.kept += int64(n) * int64(now-c.told)
 	if n -= c.off; n == 0 && c.off > 0 {
 		c.taken += int64(now - c.told)
 	}
@@ -86,9 +88,10 @@ func (c *busy) until(n int, now trace.Time) {
 // sum is the processor time.
 func (c *busy) sum() int64 { return c.ns }
 
-// upTo is that up to a time since the last change, with n goroutines that keep processors.
-func (c *busy) upTo(n int, now trace.Time) int64 {
-	return c.ns + int64(n-c.off)*max(0, int64(now-c.told))
+// keptUpTo is the time for which processors were kept up to a time since the last change, with n
+// goroutines that keep one now.
+func (c *busy) keptUpTo(n int, now trace.Time) int64 {
+	return c.kept + int64(n)*max(0, int64(now-c.told))
 }
 
 // time is how long any goroutine kept a processor.

@@ -34,23 +34,23 @@ type queue struct {
 type away struct {
 	n        int
 	since    trace.Time // there are some
-	busyAt   int64      // processor time of the program up to then
-	ns, busy int64      // how long there were some, and that of the program meanwhile
+	keptAt   int64      // for which processors were kept up to then
+	ns, kept int64      // how long there were some, and for which processors were kept meanwhile
 }
 
-// goes accounts that one begins to wait, and comes that one runs. busy is the processor time of the
-// program up to now.
-func (a *away) goes(now trace.Time, busy int64) {
+// goes accounts that one begins to wait, and comes that one runs. kept is the time for which
+// processors were kept up to now.
+func (a *away) goes(now trace.Time, kept int64) {
 	if a.n == 0 {
-		a.since, a.busyAt = now, busy
+		a.since, a.keptAt = now, kept
 	}
 	a.n++
 }
 
-func (a *away) comes(now trace.Time, busy int64) {
+func (a *away) comes(now trace.Time, kept int64) {
 	if a.n--; a.n == 0 {
 		a.ns += int64(now - a.since)
-		a.busy += busy - a.busyAt
+		a.kept += kept - a.keptAt
 	}
 }
 
