@@ -172,7 +172,7 @@ func herds(f *Facts) (out []Item) {
 		if len(o.EndedBy) > 0 {
 			by = " by " + o.EndedBy[0].Reason
 		}
-		it.Text = fmt.Sprintf("wake one goroutine with Signal instead of all with Broadcast: of %s wake-ups%s at %s %s were in vain, since the goroutine had to wait again. These took %s of processor time or more (%s of busy); the run need not become shorter",
+		it.Text = fmt.Sprintf("wake one goroutine with Signal instead of all with Broadcast: of %s wake-ups%s at %s %s were in vain, and took %s of processor time or more (%s of busy); the run need not become shorter",
 			measure.Count(o.Waits), by, name(o), measure.Count(o.Vain), measure.Time(o.VainBusy),
 			measure.Percent(o.VainBusy, f.Busy))
 		out = append(out, it)

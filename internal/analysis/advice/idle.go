@@ -203,8 +203,7 @@ func collector(f *Facts) []Item {
 	p := f.Profile
 	used, of, what := p.CPU.Collector, p.CPU.User+p.CPU.System, "of the processor time"
 	if used < 0 { // a part of a run, or an older file: other load may be in both
-		used, of, what = p.GC.Workers+p.GC.Assists, p.Busy,
-			"of the busy time, as far as the trace of the scheduler tells"
+		used, of, what = p.GC.Workers+p.GC.Assists, p.Busy, "of the busy time"
 	}
 	taking := int64(0) // what goroutines take to get memory, about
 	if p.Memory != nil {
@@ -218,8 +217,8 @@ func collector(f *Facts) []Item {
 		Change: LessWork, WhatIf: "gc=off",
 		Evidence: []Fact{share("of processor time", measure.Ratio(used, of)), ns("collecting", used),
 			count("cycles", p.GC.Cycles)}}
-	it.Text = fmt.Sprintf("allocate less: the garbage collector took %s %s, in %s cycles, one every %s",
-		measure.Percent(used, of), what, measure.Count(p.GC.Cycles), measure.Time(p.Wall/p.GC.Cycles))
+	it.Text = fmt.Sprintf("allocate less%s: the garbage collector took %s %s, in %s cycles", allocating(p, &it),
+		measure.Percent(used, of), what, measure.Count(p.GC.Cycles))
 	if measure.Ratio(taking, of) >= someCollector.value() {
 		it.WhatIf, it.AtMost = "", p.Wall*(used+taking)/max(1, of)
 		it.Evidence = append(it.Evidence, ns("to get memory, about", taking))
@@ -232,9 +231,11 @@ func collector(f *Facts) []Item {
 			most = max(most, h.Live)
 		}
 		it.Evidence = append(it.Evidence, Fact{"heap at most", float64(most), "bytes"})
-		it.Text += fmt.Sprintf("; the heap had %s at most", measure.Bytes(most))
+		if it.Subject == run {
+			it.Text += fmt.Sprintf("; the heap had %s at most", measure.Bytes(most))
+		}
 	}
-	it.Text += allocating(p, &it) + ". With a larger GOGC or a GOMEMLIMIT it runs less often"
+	it.Text += ". With a larger GOGC or a GOMEMLIMIT it runs less often"
 	return []Item{it}
 }
 
@@ -259,10 +260,6 @@ func allocating(p *profile.Profile, it *Item) string {
 	}
 	it.Evidence = append(it.Evidence, share("allocated there", t.Share),
 		share("allocated there, at least", t.Between[0]), share("allocated there, at most", t.Between[1]))
-	at := t.File
-	if t.Line > 0 {
-		at = fmt.Sprintf("%s:%d", t.File, t.Line)
-	}
-	return fmt.Sprintf("; about %.0f%% of the %s that the program allocated (%.0f to %.0f%%) were for %s (%s)",
-		100*t.Share, measure.Bytes(m.Bytes), 100*t.Between[0], 100*t.Between[1], t.Name, at)
+	return fmt.Sprintf(" in %s, which takes %.0f to %.0f%% of all %s", At(t.Name, t.File, it.Subject.Line), 100*t.Between[0],
+		100*t.Between[1], measure.Bytes(m.Bytes))
 }

@@ -131,7 +131,7 @@ func (f *Facts) mostWorth() (most []*profile.Entry, words string) {
 		}
 	}
 	slices.SortStableFunc(most, func(a, b *profile.Entry) int { return cmp.Compare(f.worthOf(b), f.worthOf(a)) })
-	most = most[:min(3, len(most))]
+	most = most[:min(2, len(most))]
 	var list []string
 	for _, e := range most {
 		text := fmt.Sprintf("%s %s", e.Name, measure.Percent(f.worthOf(e), f.Wall))
@@ -162,5 +162,5 @@ func (f *Facts) more(list []Item) []Item {
 	}
 	return []Item{{ID: "less-work", Claim: "less work makes the run shorter", Subject: f.whose(most[0]), Remark: true, Change: LessWork,
 		Evidence: []Fact{share("of the run for its own code", part)},
-		Text:     fmt.Sprintf("Less work makes the run shorter. Worth of the procedures' own code, in shares of the run: %s.", words)}}
+		Text:     fmt.Sprintf("Less work makes the run shorter. Own code worth most of it: %s.", words)}}
 }

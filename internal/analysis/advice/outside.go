@@ -74,9 +74,10 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 		WhatIf: fmt.Sprintf("wait:%s=-100%%", w.Name), partly: true, AtMost: w.Self,
 		Evidence: []Fact{ns("of the critical path", w.Self), count("waits on it", w.Count),
 			share("of the run", measure.Ratio(w.Self, f.Path.T))}}
-	long := fmt.Sprintf("%s of the run (%s)", measure.Time(w.Self), measure.Percent(w.Self, f.Path.T))
+	long := fmt.Sprintf("%s (%s of the run)", measure.Time(w.Self), measure.Percent(w.Self, f.Path.T))
 	if w.Count > 1 {
-		long += fmt.Sprintf(", %s times %s on average", measure.Count(w.Count), measure.Time(w.Self/w.Count))
+		long = fmt.Sprintf("%s (%s of the run, %s times %s)", measure.Time(w.Self), measure.Percent(w.Self, f.Path.T),
+			measure.Count(w.Count), measure.Time(w.Self/w.Count))
 	}
 	what := "a timer"
 	if w.What != "" {
@@ -96,11 +97,11 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 		if w.What == "" {
 			what = "what does not come"
 		}
-		it.Text = fmt.Sprintf("%s waits for %s until a deadline passes, which %s sets: %s", at(&it.Subject), what, set, long)
+		it.Text = fmt.Sprintf("%s waits for %s until the deadline that %s sets: %s. ", at(&it.Subject), what, set, long)
 		if w.What != "" {
-			it.Text += ". If those who have one wait for another (a call within a call), let them give it back first, let fewer of them in, or allow more"
+			it.Text += "If who has one waits for another, let it give that back first, let fewer in, or allow more"
 		} else {
-			it.Text += ". Find out why it does not come; the deadline only ends the wait"
+			it.Text += "Find out why it does not come; the deadline only ends the wait"
 		}
 	case w.What != "":
 		it.ID, it.Claim, it.Change = "library-wait", "the run waits for what a library gives to so many", MoreWorkers
@@ -109,7 +110,7 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 		it.Text = fmt.Sprintf("%s sleeps for %s: wait for the event itself (a channel, a sync.Cond) instead of looking for it, or do other work meanwhile", at(&s), long)
 	default:
 		it.Change = StartTogether
-		it.Text = fmt.Sprintf("%s waits for a timer for %s, one after another: start these together, or wait for the event itself if it only looks for one", at(&s), long)
+		it.Text = fmt.Sprintf("%s waits for timers one after another, for %s: start these together, or wait for the event itself if it only looks for one", at(&s), long)
 		if w.Count < 2 {
 			it.Text = fmt.Sprintf("%s waits for a timer for %s: do other work meanwhile, or wait for the event itself if it only looks for one", at(&s), long)
 		}

@@ -43,17 +43,17 @@ func TestRules(t *testing.T) {
 				p.IdleFor = []profile.IdleFor{{Reason: "sleep", Function: "main.poll", File: "dir/poll.go", Line: 7,
 					EndedBy: profile.EndedByTimer, Time: 90}}
 			}},
-		{"shorten or split what main.mu guards: it was held for 400ns (80.0% of the run), and goroutines queued for it for 100ns, 0.40 on average; during 90.0% of their waits main.f had taken it", func(p *profile.Profile) {
+		{"shorten what main.mu guards in main.f, or split it: goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; it was held for 400ns (80.0% of the run)", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 400, Wait: 200,
 				Waiting: []int64{400, 0, 100}, Blamed: []profile.Wait{{Reason: "main.f", Time: 180}}}}
 		}},
-		{"what main.mu guards: the locks at 5 addresses were held for 750ns (1.50 at a time), and goroutines queued for them for 200ns, 0.80 on average; during 90.0% of their waits main.f had taken it", func(p *profile.Profile) {
+		{"goroutines queued for them for 200ns (0.40 at a time), 0.80 on average; the locks at 5 addresses were held for 750ns (1.50 at a time)", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 5, Ops: 9, Holds: 9, Hold: 750,
 				Wait: 400, Waiting: []int64{400, 0, 200}, Blamed: []profile.Wait{{Reason: "main.f", Time: 360}}}}
 		}},
-		{"goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; no probe sees how long it is held; during 90.0% of their waits it was held on behalf of main.f", func(p *profile.Profile) {
+		{"goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; no probe sees how long it is held; during 90.0% of the waits it was held on behalf of main.f", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "dep.mu", Kind: "lock", Objects: 1, Wait: 200,
 				Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}},
@@ -70,31 +70,31 @@ func TestRules(t *testing.T) {
 				p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Ops: 1000, Degraded: 990, Holds: 9, Hold: 40,
 					HoldInterval: &[2]int64{40, 500}, Wait: 200, Waiting: []int64{400, 0, 100}}}
 			}},
-		{"goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; how long it is held is not known, because some operations on it have no probe; 75.0% of that time ended when main.f gave it back", func(p *profile.Profile) {
+		{"goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; how long it is held is not known, because some operations on it have no probe; 75.0% of the waits ended when main.f gave it back", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 1, Ops: 1000, Partly: true, Wait: 200,
 				Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}},
 				Blamed:  []profile.Wait{{Reason: "main.g", Time: 180}},
 				EndedBy: []profile.Wait{{Reason: "main.f", Time: 150}}}}
 		}},
-		{"it was held for 8.0% of the run or more (some operations on it have no probe), and goroutines",
+		{"it was held for 8.0% of the run or more (some operations on it have no probe)",
 			func(p *profile.Profile) {
 				p.Busy = 700
 				p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Ops: 1000, Partly: true, Holds: 9, Hold: 40,
 					HoldInterval: &[2]int64{40, 500}, Wait: 200, Waiting: []int64{400, 0, 100}}}
 			}},
-		{"Faster code elsewhere gains little", func(p *profile.Profile) {
+		{"goroutines queued for it for 450ns (90.0% of the run)", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Holds: 9, Hold: 500, Wait: 450,
 				Waiting: []int64{50, 450}}}
 		}},
-		{"hold sync.Mutex.Lock in log.Print for a shorter time, or use it less often: goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; 75.0% of the waits were in main.f; no probe sees how long it is held", func(p *profile.Profile) {
+		{"hold sync.Mutex.Lock in log.Print for a shorter time, or use it less often: goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; no probe sees how long it is held; 75.0% of the waits were in main.f", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "sync.Mutex.Lock in log.Print", Objects: 1, Wait: 200, Ready: 20,
 				Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}}}}
 			p.Entries[0].BlockedOn = []profile.Waited{{Object: "sync.Mutex.Lock in log.Print", Time: 150}}
 		}},
-		{"allocate less: the garbage collector took 20.0% of the processor time, in 5 cycles, one every 100ns; about 60% of the 100 B that the program allocated (50 to 70%) were for main.f (f.go:7)", func(p *profile.Profile) {
+		{"allocate less in main.f (f.go:7), which takes 50 to 70% of all 100 B: the garbage collector took 20.0% of the processor time, in 5 cycles", func(p *profile.Profile) {
 			p.CPU = profile.CPU{Known: true, User: 1000, Collector: 200}
 			p.GC.Cycles = 5
 			p.Memory = &profile.Memory{Bytes: 100,
@@ -227,7 +227,7 @@ func TestRemarks(t *testing.T) {
 		}
 		return ""
 	}
-	if s := remark(); !strings.Contains(s, "only less work helps. Worth of the procedures' own code, in shares of the run: main.f 100.0%") ||
+	if s := remark(); !strings.Contains(s, "only less work helps. Own code worth most of it: main.f 100.0%") ||
 		!strings.Contains(s, "On average 10.0 goroutines were ready") {
 		t.Errorf("all busy: %q", s)
 	}

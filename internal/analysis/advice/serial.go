@@ -229,7 +229,7 @@ func (f *Facts) inTurn(chosen []*profile.Entry) *Item {
 			it := &Item{ID: "turns", Claim: "two parts wait for each other in turn", Subject: s, Change: LargerBuffer,
 				Evidence: []Fact{ns("work of the one", b.CallBusy), ns("work of the other", a.CallBusy),
 					ns("waits of the one", waited[j]), ns("waits of the other", waited[i])},
-				Text: fmt.Sprintf("let %s and %s work at the same time: each waits for the other, at %s, for %s and %s. More room between them, or more items under way, lets both go on",
+				Text: fmt.Sprintf("let %s and %s work at the same time, with more room between them or more items under way: each waits for the other at %s, for %s and %s",
 					at(&s), at(&t), where, measure.Time(waited[j]), measure.Time(waited[i]))}
 			of := 100 * measure.Ratio(less, f.Wall)
 			it.partly = true

@@ -196,8 +196,8 @@ func turns(f *Facts) (out []Item) {
 			Subject: about(e),
 			Evidence: []Fact{count("goroutines", e.Calls), number("processors busy during their work", alone),
 				ns("busy", e.SelfBusy), ns("blocked", e.SelfBlocked)},
-			Text: fmt.Sprintf("the %s goroutines %s work one behind the other: %.2f processors were busy on average during their %s, and they were blocked for %s. Each seems to need the result of the one before (a data dependence): only another order of the work lets them run together",
-				measure.Count(e.Calls), e.Name, alone, measure.Time(e.SelfBusy), measure.Time(e.SelfBlocked))})
+			Text: fmt.Sprintf("the %s goroutines %s work one behind the other, as if each needed the result of the one before: %.2f processors were busy on average in their %s. Only another order of the work lets them run together",
+				measure.Count(e.Calls), e.Name, alone, measure.Time(e.SelfBusy))})
 	}
 	return out
 }
@@ -276,10 +276,10 @@ func saturated(f *Facts) []Item {
 	if p.Procs == 1 {
 		busy = "The one processor was"
 	}
-	text := fmt.Sprintf("%s busy for %s of the run: only less work helps. Worth of the procedures' own code, in shares of the run: %s.",
-		busy, measure.Percent(all, p.Wall), words)
+	text := fmt.Sprintf("%s busy for %s of the run: only less work helps. Own code worth most of it: %s.", busy,
+		measure.Percent(all, p.Wall), words)
 	if mean > readyPerProc.value()*float64(p.Procs) {
-		text += fmt.Sprintf(" On average %.1f goroutines were ready, and waited for one: qinst predict tells whether more processors would help.", mean)
+		text += fmt.Sprintf(" On average %.1f goroutines were ready, and waited for one.", mean)
 	}
 	return []Item{{ID: "all-busy", Claim: "all processors were busy", Subject: about(most[0]), Remark: true,
 		Evidence: []Fact{ns("time with all processors busy", all),

@@ -123,11 +123,11 @@ func TestOutside(t *testing.T) {
 		id     string
 		text   string
 	}{
-		{waitsOnPath("timer", 320, sleep, short), "", "timer", "main.poll (poll.go:7) waits for a timer for 300ns of the run (60.0%), 3 times 100ns on average, one after another"},
+		{waitsOnPath("timer", 320, sleep, short), "", "timer", "main.poll (poll.go:7) waits for timers one after another, for 300ns (60.0% of the run, 3 times 100ns): start these together"},
 		{waitsOnPath("timer", 300, several), "", "timer", "main.poll (poll.go:7) sleeps for"},
 		{waitsOnPath("timer", 300, limited), "", "library-wait", "main.poll (poll.go:7) waits for the rate of the limiter"},
 		{waitsOnPath("timer", 300, deadline("dep.watch", "", 200), deadline("main.size", "a connection of database/sql's pool", 100)), "",
-			"deadline", "main.size waits for a connection of database/sql's pool until a deadline passes, which main.ask (ask.go:5) sets: 300ns of the run (60.0%), 2 times 150ns"},
+			"deadline", "main.size waits for a connection of database/sql's pool until the deadline that main.ask (ask.go:5) sets: 300ns (60.0% of the run, 2 times 150ns)"},
 		{waitsOnPath("timer", 300, deadline("main.f", "", 300)), "", "deadline", "main.f waits for what does not come"},
 		{waitsOnPath("network or pipe", 300, sleep), "", "input-output", "main.poll (poll.go:7) waits for the network"},
 		{waitsOnPath("system call", 300, sleep), "", "input-output", "main.poll (poll.go:7) waits for the system for"},
