@@ -54,11 +54,13 @@ func AskPath(t *trace.Trace, f *advice.Facts, _ string) (*doc.Doc, error) {
 // AskLatency answers how long a region takes.
 func AskLatency(t *trace.Trace, f *advice.Facts, region string) (*doc.Doc, error) {
 	pg := newPage(t, f)
-	pg.doubts(pg.program())
+	s, list := pg.program(), pg.doubts()
+	pg.ran(s)
+	doubtful(s, list)
 	if err := pg.latency(region); err != nil {
 		return nil, err
 	}
-	return pg.of(pg.summary, pg.notes, pg.objects, pg.data, pg.cost), nil
+	return pg.of(pg.summary, func() { pg.notes(list) }, pg.objects, pg.data, pg.cost), nil
 }
 
 // of is the report of some sections.

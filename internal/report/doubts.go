@@ -9,29 +9,51 @@ import (
 	"qinst.dev/internal/report/doc"
 )
 
-// doubts warns of conditions that make all numbers doubtful.
-func (pg *page) doubts(s *doc.Section) {
-	p := pg.p
-	if p.OffCPUMatters() && p.BusyKnown() {
-		s.Warn("the operating system kept running threads waiting for %s (%s of the time that goroutines ran by the scheduler): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited%s%s", pg.waited(), measure.Percent(p.OffCPU, p.Busy+p.Spin+p.OffCPU), pg.load(), pg.pressure(), pg.refused())
+// doubt is a condition that makes all numbers doubtful, in a few words, and all of it.
+type doubt struct{ short, all string }
+
+// doubtful shows in a few words what makes all numbers doubtful.
+func doubtful(s *doc.Section, list []doubt) {
+	var words []string
+	for _, d := range list {
+		words = append(words, d.short)
 	}
-	pg.off(s)
+	if len(words) > 0 {
+		s.Warn("%s: see \"How far to trust this\"", strings.Join(words, "; "))
+	}
+}
+
+// doubts are what makes all numbers doubtful.
+func (pg *page) doubts() (list []doubt) {
+	p := pg.p
+	add := func(short, format string, args ...any) {
+		list = append(list, doubt{short, fmt.Sprintf(format, args...)})
+	}
+	if p.OffCPUMatters() && p.BusyKnown() {
+		of := measure.Percent(p.OffCPU, p.Busy+p.Spin+p.OffCPU)
+		add(fmt.Sprintf("the operating system kept running threads waiting for %s (%s)", measure.Time(p.OffCPU), of), "the operating system kept running threads waiting for %s (%s of the time that goroutines ran by the scheduler): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited%s%s", pg.waited(), of, pg.load(), pg.pressure(), pg.refused())
+	}
+	if p.OffMatters() {
+		list = append(list, pg.off())
+	}
 	if pg.t.Throttled > 0 && p.Off == nil {
 		where := "in these numbers as busy time"
 		if p.OffCPUMatters() {
 			where = "in [off-CPU]"
 		}
-		s.Warn("the control group's quota stopped the process for %s, which is %s", measure.Time(pg.t.Throttled), where)
+		stopped := "the control group's quota stopped the process for " + measure.Time(pg.t.Throttled)
+		add(stopped, "%s, which is %s", stopped, where)
 	}
 	if steal := pg.t.Steal; steal > 0 && measure.Ratio(steal, p.Busy+p.Spin) > stealWarn {
 		of := ""
 		if n := pg.t.Int("ncpu"); n > 0 {
 			of = fmt.Sprintf(" (%s of the time of its %s)", measure.Percent(steal, n*p.Wall), processors(int(n)))
 		}
-		s.Warn("a host took processors from this virtual machine for %s%s, from all of its programs together: what of that hit this one is in these numbers as busy time, because nobody tells when", measure.Time(steal), of)
+		took := fmt.Sprintf("a host took processors from this virtual machine for %s%s", measure.Time(steal), of)
+		add(took, "%s, from all of its programs together: what of that hit this one is in these numbers as busy time, because nobody tells when", took)
 	}
 	for _, line := range noRoom(&pg.t.Memory) {
-		s.Warn("%s", line)
+		add(line, "%s", line)
 	}
 	c, cpu, budget := &p.Tool.Cost, p.CPU.User+p.CPU.System, pg.t.Int("budget_permille")
 	if budget > 0 && cpu > 0 && p.Tool.EventCost > 0 && float64(c.All) > budgetWarn*float64(cpu*budget)/1000 {
@@ -39,18 +61,17 @@ func (pg *page) doubts(s *doc.Section) {
 		if pg.remedy != nil {
 			what = "the last section says what to leave out"
 		}
-		s.Warn("recording took about %s of the processor time (between %s and %s), so that the program took %.2f times as much; the budget is %.3g%%: %s",
-			measure.Percent(c.All, cpu), measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu),
+		took := fmt.Sprintf("recording took about %s of the processor time", measure.Percent(c.All, cpu))
+		add(took, "%s (between %s and %s), so that the program took %.2f times as much; the budget is %.3g%%: %s", took,
+			measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu),
 			float64(cpu)/float64(max(1, cpu-c.All)), float64(budget)/10, what)
 	}
+	return list
 }
 
-// off reports times in which the operating system had taken the processors of running goroutines.
-func (pg *page) off(s *doc.Section) {
+// off is about times in which the operating system had taken the processors of running goroutines.
+func (pg *page) off() doubt {
 	o, p := pg.p.Off, pg.p
-	if !p.OffMatters() {
-		return
-	}
 	var parts []string
 	unseen := "blocked in what the runtime does not see"
 	if n := pg.t.Usage.Faults; n > 0 {
@@ -65,9 +86,11 @@ func (pg *page) off(s *doc.Section) {
 			parts = append(parts, measure.Time(part.ns)+" "+part.what)
 		}
 	}
-	s.Warn("the operating system took processors from running goroutines for %s (%s of the time that they ran by the scheduler): %s; the longest time was %s. That is [off-CPU], and in no busy time%s",
-		measure.Time(o.All()), measure.Percent(o.All(), p.Busy+p.Spin+o.All()), strings.Join(parts, ", "),
-		measure.Time(o.Longest), pg.pressure())
+	took, of := "the operating system took processors from running goroutines for "+measure.Time(o.All()),
+		measure.Percent(o.All(), p.Busy+p.Spin+o.All())
+	return doubt{fmt.Sprintf("%s (%s)", took, of),
+		fmt.Sprintf("%s (%s of the time that they ran by the scheduler): %s; the longest time was %s. That is [off-CPU], and in no busy time%s",
+			took, of, strings.Join(parts, ", "), measure.Time(o.Longest), pg.pressure())}
 }
 
 // pressure reports the part of the run in which some thread waited for a processor, if it was

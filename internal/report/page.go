@@ -14,9 +14,9 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// Page builds the report for a new user. First come warnings about its numbers, if any, then the
-// changes to make first, the run in numbers and the limits of the report. Those fit a screen.
-// Sections with the numbers that support them follow.
+// Page builds the report for a new user. The run in two lines comes first, with what makes all
+// numbers doubtful, and the changes to make first. Those fit a screen. Sections with the numbers that
+// support them follow.
 func Page(t *trace.Trace, f *advice.Facts) *doc.Doc {
 	pg, p := newPage(t, f), f.Profile
 	if p.Goroutines == 0 {
@@ -57,26 +57,41 @@ func (pg *page) counted() {
 
 // first is the first screen.
 func (pg *page) first() {
-	pg.doubts(pg.program())
+	s, list := pg.program(), pg.doubts()
+	pg.ran(s)
+	doubtful(s, list)
 	more := conclude(pg.Doc, pg.f)
 	pg.summary()
-	pg.notes()
+	pg.notes(list)
 	if len(more) > 0 {
 		pg.Add("more-advice", "Further conclusions").List(more)
 	}
 }
 
-func (pg *page) summary() {
+// ran is the run in two lines.
+func (pg *page) ran(s *doc.Section) {
 	t, p := pg.t, pg.p
-	s := pg.Add("run", "The run")
 	if int64(t.Ran) > p.Wall {
 		s.Say("ran %s; the first %s were traced, and all times are about those", measure.Time(t.Ran),
 			measure.Time(p.Wall))
 	}
-	s.Say("ran %s on up to %s; %s goroutines", measure.Time(p.Wall), processors(p.Procs), measure.Count(p.Goroutines))
-	if t.End.Known {
-		s.Say("ended: %s", t.End)
+	busy, end := "", ""
+	if p.BusyKnown() {
+		busy = fmt.Sprintf(", %.2f of them busy on average", p.Effective)
 	}
+	if t.End.Known {
+		end = fmt.Sprintf("; ended: %s", t.End)
+	}
+	goroutines := "1 goroutine"
+	if p.Goroutines != 1 {
+		goroutines = measure.Count(p.Goroutines) + " goroutines"
+	}
+	s.Say("ran %s on up to %s%s; %s%s", measure.Time(p.Wall), processors(p.Procs), busy, goroutines, end)
+}
+
+func (pg *page) summary() {
+	t, p := pg.t, pg.p
+	s := pg.Add("run", "The run")
 	taken := ""
 	if p.OffMatters() && p.IdleOff > 0 {
 		taken = fmt.Sprintf(", %s of it because the operating system had taken processors", measure.Time(p.IdleOff))

@@ -77,18 +77,18 @@ func contended(f *Facts, o *profile.Object, queued int64) Item {
 			it.Evidence = append(it.Evidence, ns("held, at least", i[0]), ns("held, at most", i[1]))
 		}
 	}
-	queue := fmt.Sprintf("goroutines queued for %s for %s (%s%s), %.2f on average", pronoun(o), measure.Time(queued),
-		portion(o, queued, p.Wall), ofRun(o), mean)
+	queue := fmt.Sprintf("goroutines queued for %s for %s (%s%s)", pronoun(o), measure.Time(queued),
+		portion(o, queued, p.Wall), ofRun(o))
+	several := fmt.Sprintf(", %.2f on average", mean)
 	in, by := f.heldBy(&it, o)
 	if o.Holds > 0 {
-		it.Text = fmt.Sprintf("shorten what %s guards%s, or split it: %s; %s held for %s%s", name(o), in, queue, was(o),
-			held(o, p.Wall), by)
+		it.Text = fmt.Sprintf("shorten what %s guards%s, or split it: %s; %s held for %s%s", name(o), in, queue+several,
+			was(o), held(o, p.Wall), by)
 	} else {
 		if by == "" {
-			by = waiting(p, o)
+			by = "; " + unknown(o) + waiting(p, o)
 		}
-		it.Text = fmt.Sprintf("hold %s for a shorter time%s, or use it less often: %s; %s%s", name(o), in, queue, unknown(o),
-			by)
+		it.Text = fmt.Sprintf("hold %s for a shorter time%s, or use it less often: %s%s", name(o), in, queue+several, by)
 	}
 	if o.Objects == 1 && measure.Ratio(queued, p.Wall) > saturatedShare.value() {
 		it.ID, it.Claim = "saturated-lock", "nearly always somebody waits for a lock"
@@ -195,7 +195,7 @@ func (f *Facts) holderWaits(it *Item, in, queue string) {
 	if share := measure.Ratio(e.Delays, e.Delays+e.Work); share >= holderShare.value() {
 		it.Change = MoveOut
 		it.Evidence = append(it.Evidence, ns("while it was held, waits for the outside", e.Delays))
-		it.Text = fmt.Sprintf("do not hold %s%s while waiting for a timer, the network or the system, which is %s of what is done under it: %s",
-			it.Subject.Name, in, measure.Percent(e.Delays, e.Delays+e.Work), queue)
+		it.Text = fmt.Sprintf("do not wait for a timer, the network or the system (%s of the hold) while holding %s%s: %s",
+			measure.Percent(e.Delays, e.Delays+e.Work), it.Subject.Name, in, queue)
 	}
 }

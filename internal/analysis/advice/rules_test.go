@@ -53,7 +53,7 @@ func TestRules(t *testing.T) {
 			p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 5, Ops: 9, Holds: 9, Hold: 750,
 				Wait: 400, Waiting: []int64{400, 0, 200}, Blamed: []profile.Wait{{Reason: "main.f", Time: 360}}}}
 		}},
-		{"goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; no probe sees how long it is held; during 90.0% of the waits it was held on behalf of main.f", func(p *profile.Profile) {
+		{"goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; during 90.0% of the waits it was held on behalf of main.f", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "dep.mu", Kind: "lock", Objects: 1, Wait: 200,
 				Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}},
@@ -70,7 +70,7 @@ func TestRules(t *testing.T) {
 				p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Ops: 1000, Degraded: 990, Holds: 9, Hold: 40,
 					HoldInterval: &[2]int64{40, 500}, Wait: 200, Waiting: []int64{400, 0, 100}}}
 			}},
-		{"goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; how long it is held is not known, because some operations on it have no probe; 75.0% of the waits ended when main.f gave it back", func(p *profile.Profile) {
+		{"goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; 75.0% of the waits ended when main.f gave it back", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 1, Ops: 1000, Partly: true, Wait: 200,
 				Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}},
@@ -245,7 +245,7 @@ func TestRemarks(t *testing.T) {
 		t.Errorf("a lock, and all processors busy: %q", s)
 	}
 	p.Busy, p.Parallelism = 700, []int64{0, 300, 200}
-	for busy, want := range map[int64]string{0: "worth 20.0% of the run at most", 120: "worth 8.0% of the run at most"} {
+	for busy, want := range map[int64]string{0: "Gain: 20.0% of the run at most", 120: "Gain: 8.0% of the run at most"} {
 		p.Objects[0].Meanwhile = busy
 		s := strings.Join(Texts(Of(&Facts{Profile: p})), "\n")
 		if !strings.Contains(s, "main.mu guards") || !strings.Contains(s, want) {

@@ -204,7 +204,7 @@ func turns(f *Facts) (out []Item) {
 
 // within says in which procedures something was: the innermost ones.
 func within(path []string) string {
-	const most = 4
+	const most = 2
 	if len(path) == 0 {
 		return ""
 	}

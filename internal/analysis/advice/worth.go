@@ -73,7 +73,7 @@ func (f *Facts) bound(it *Item) bool {
 		return false
 	}
 	it.AtMost = max(1, most)
-	it.Text += fmt.Sprintf(". That is worth %s of the run at most", measure.Percent(most, f.Wall))
+	it.Text += fmt.Sprintf(". Gain: %s of the run at most", measure.Percent(most, f.Wall))
 	return true
 }
 

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// itemLine begins a conclusion, and a remark, on the first screen.
+var itemLine = regexp.MustCompile(`^  (\d\. |[A-Z])`)
+
+// TestFirstScreen: up to what to change a report has 25 lines, and no more than three conclusions
+// of three lines each.
+func TestFirstScreen(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "kept", "*.sddf"))
+	if err != nil || len(files) < 10 {
+		t.Fatalf("found %d kept traces (%v), expected ten or more", len(files), err)
+	}
+	for _, file := range files {
+		var out, talk bytes.Buffer
+		if err := dispatch(newEnv(&out, &talk), []string{"report", file}); err != nil {
+			t.Fatal(err)
+		}
+		before, screen, found := strings.Cut(out.String(), "WHAT TO CHANGE FIRST\n")
+		if !found {
+			continue // it only counted
+		}
+		screen, _, _ = strings.Cut(screen, "\n\n")
+		lines, items, last := strings.Split(screen, "\n"), 0, 0
+		for i, line := range lines {
+			if itemLine.MatchString(line) {
+				last = i
+				if strings.Contains(line[:4], ".") {
+					items++
+				}
+			}
+			if i-last >= 3 {
+				t.Errorf("%s: found a conclusion of more than three lines:\n%s", file, screen)
+				break
+			}
+		}
+		if all := strings.Count(before, "\n") + 1 + len(lines); all > 25 || items > 3 {
+			t.Errorf("%s: found %d lines and %d conclusions, expected 25 and 3 at most:\n%s%s", file, all, items, before, screen)
+		}
+	}
+}
