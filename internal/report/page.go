@@ -15,8 +15,8 @@ import (
 )
 
 // Page builds the report for a new user. The run in two lines comes first, with what makes all
-// numbers doubtful, and the changes to make first. Those fit a screen. Sections with the numbers that
-// support them follow.
+// numbers doubtful, and the changes to make first. Those fit a screen. Sections with the numbers
+// that support them follow.
 func Page(t *trace.Trace, f *advice.Facts) *doc.Doc {
 	pg, p := newPage(t, f), f.Profile
 	if p.Goroutines == 0 {
