@@ -31,7 +31,8 @@ func (pg *page) doubts() (list []doubt) {
 	}
 	if p.OffCPUMatters() && p.BusyKnown() {
 		of := measure.Percent(p.OffCPU, p.Busy+p.Spin+p.OffCPU)
-		add(fmt.Sprintf("the operating system kept running threads waiting for %s (%s)", measure.Time(p.OffCPU), of), "the operating system kept running threads waiting for %s (%s of the time that goroutines ran by the scheduler): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited%s%s", pg.waited(), of, pg.load(), pg.pressure(), pg.refused())
+		kept := fmt.Sprintf("the operating system kept running threads waiting for %s (%s)", measure.Time(p.OffCPU), of)
+		add(kept, "the operating system kept running threads waiting for %s (%s of the time that goroutines ran by the scheduler): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited%s%s", pg.waited(), of, pg.load(), pg.pressure(), pg.refused())
 	}
 	if p.OffMatters() {
 		list = append(list, pg.off())
