@@ -70,6 +70,20 @@ func (pg *page) doubts() (list []doubt) {
 	return list
 }
 
+// notes are about the limits of the report, with all of what makes its numbers doubtful.
+func (pg *page) notes(list []doubt) {
+	if len(pg.p.Notes) == 0 && len(list) == 0 {
+		return
+	}
+	s := pg.Add("notes", "How far to trust this")
+	for _, d := range list {
+		s.Warn("%s", d.all)
+	}
+	for _, n := range pg.p.Notes {
+		s.Note("%s", n)
+	}
+}
+
 // off is about times in which the operating system had taken the processors of running goroutines.
 func (pg *page) off() doubt {
 	o, p := pg.p.Off, pg.p

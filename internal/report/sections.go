@@ -123,20 +123,6 @@ func meanQueue(p *profile.Profile, o *profile.Object) float64 {
 }
 
 // notes says what the report does not know.
-// notes are about the limits of the report, with all of what makes its numbers doubtful.
-func (pg *page) notes(list []doubt) {
-	if len(pg.p.Notes) == 0 && len(list) == 0 {
-		return
-	}
-	s := pg.Add("notes", "How far to trust this")
-	for _, d := range list {
-		s.Warn("%s", d.all)
-	}
-	for _, n := range pg.p.Notes {
-		s.Note("%s", n)
-	}
-}
-
 func (pg *page) lost() {
 	p := pg.p
 	s := pg.Add("lost", "Where time was lost")

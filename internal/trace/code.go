@@ -131,7 +131,7 @@ func (c *rawCode) codeTable(t *Trace) {
 				t.Codes, depths = append(t.Codes, Code{}), append(depths, 0)
 			}
 			depths[number] = depths[v[0]] + 1
-			t.Codes[number] = Code{CodeID(v[0]), c.functions[v[2]].Name, int(v[1])}
+			t.Codes[number] = Code{CodeID(v[0]), c.functions[v[2]].Name, int(v[1]), v[4] != 0}
 			if delete(inlined, CodeID(number)); v[3] != 0 {
 				inlined[CodeID(number)] = v[2]
 			}
@@ -149,9 +149,9 @@ func (c *rawCode) unfold(t *Trace, code CodeID, frames []Frame) {
 		t.losses.Records++
 		return
 	}
-	from := t.Codes[code].From
+	from, atomic := t.Codes[code].From, t.Codes[code].Atomic
 	for level, f := range slices.Backward(frames) {
-		next := Code{from, f.Function, f.Line}
+		next := Code{from, f.Function, f.Line, atomic && level == 0}
 		if level == 0 {
 			t.Codes[code] = next
 			break

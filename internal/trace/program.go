@@ -166,6 +166,7 @@ type Code struct {
 	From     CodeID // the call; 0: a goroutine started here
 	Function string // as [names.Of] has it; "": calls that are not known
 	Line     int
+	Atomic   bool // what ran there is an atomic operation on memory
 }
 
 // Path is a path of procedures and loops in which samples were taken.

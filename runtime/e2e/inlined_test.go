@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/trace"
 	"qinst.dev/runtime/e2e"
 )
@@ -25,8 +26,8 @@ func TestInlined(t *testing.T) {
 		for i := range calls {
 			calls[i].From = 0
 		}
-		return slices.Equal(calls, []trace.Code{{Function: "main.inner", Line: 26},
-			{Function: "main.outer", Line: 22}, {Function: "main.work", Line: 17}})
+		return slices.Equal(calls, []trace.Code{{Function: "main.inner", Line: 50},
+			{Function: "main.outer", Line: 46}, {Function: "main.work", Line: 41}})
 	})
 	if !found {
 		t.Errorf("found no call of main.inner by main.outer by main.work in %+v", tr.Codes)
@@ -34,7 +35,34 @@ func TestInlined(t *testing.T) {
 	p := checkedProfile(t, tr, nil)
 	at := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Name == "main.work" })
 	if at < 0 || len(p.Entries[at].Callees) == 0 || p.Entries[at].Callees[0].Name != "main.outer" ||
-		p.Entries[at].Callees[0].Line != 17 || p.Entries[at].Callees[0].Share < 0.5 {
-		t.Errorf("found %+v, expected main.work, most of whose work is in main.outer, which line 17 calls", p.Entries)
+		p.Entries[at].Callees[0].Line != 41 || p.Entries[at].Callees[0].Share < 0.5 {
+		t.Errorf("found %+v, expected main.work, most of whose work is in main.outer, which line 41 calls", p.Entries)
+	}
+}
+
+// TestAtomics: a sample that comes when an atomic operation has ended found the thread in that,
+// also where the compiler has written an instruction in place of the function.
+func TestAtomics(t *testing.T) {
+	t.Parallel()
+	tr, _ := e2e.Traced(t, exec.Command(e2e.Build(t, "programs", "inlined")), "QINST=mode=sample")
+	for _, want := range []trace.Code{{Function: "sync/atomic.(*Uint64).Add", Line: 20},
+		{Function: "main.swap", Line: 30}} {
+		found := slices.ContainsFunc(tr.Codes, func(c trace.Code) bool {
+			return c.Atomic && c.Function == want.Function &&
+				(c.Line == want.Line || tr.Codes[c.From].Line == want.Line)
+		})
+		if !found {
+			t.Errorf("found no atomic operation in %+v in %+v", want, tr.Codes)
+		}
+	}
+	p := checkedProfile(t, tr, nil)
+	at := slices.IndexFunc(p.Entries, func(e profile.Entry) bool {
+		return e.Name == "main.main" && e.Kind == profile.KindProc
+	})
+	if at < 0 {
+		t.Fatal("found no main.main")
+	}
+	if d := p.Entries[at].Doing; len(d) == 0 || d[0].How != replay.Atomic || d[0].Share < 0.5 {
+		t.Errorf("main.main does %+v, expected atomic operations most of the time", d)
 	}
 }

@@ -433,11 +433,12 @@ var Paths = Layout{Variants: []Variant{variant(-1, "path", 1, "a path of procedu
 var Codes = Layout{Variants: []Variant{variant(-1, "code", 2,
 	"a line of the program's text, and the calls that lead to it", []BitField{
 		{Name: "from", Width: 32, Doc: "code of the call; 0: a goroutine started here"},
-		{Name: "line", Bit: 32, Width: 32, Doc: "line in the function"},
+		{Name: "line", Bit: 32, Width: 31, Doc: "line in the function"},
 		{Name: "function", Word: 1, Width: 63, Unit: PC,
 			Doc: "entry of the function, see \"function\" records; 0: calls that are not known"},
 		{Name: "inlined", Word: 1, Bit: 63, Width: 1,
 			Doc: "1: other functions are inlined there; \"function\" is the return address, see \"frame\" records"},
+		{Name: "atomic", Bit: 63, Width: 1, Doc: "1: what ran is an atomic operation on memory"},
 	})}}
 
 // Counts is the layout of the exact totals.

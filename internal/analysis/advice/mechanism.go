@@ -16,14 +16,15 @@ import (
 // Samples show the functions without probes that a procedure calls, those of other packages, the
 // runtime and the system. Their time is a part of its own.
 
-// mechanisms finds procedures whose own work is many short system calls, or stacks that grow.
+// mechanisms finds procedures whose own work is many short system calls, stacks that grow, or
+// atomic operations beside other goroutines that work.
 func mechanisms(f *Facts) (out []Item) {
 	for i := range f.Entries {
 		e := &f.Entries[i]
 		if !isWritten(e) {
 			continue
 		}
-		for _, how := range []replay.Mechanism{replay.SystemCall, replay.StackGrowth} {
+		for _, how := range []replay.Mechanism{replay.SystemCall, replay.StackGrowth, replay.Atomic} {
 			d, worth := by(e, how), f.worthOf(e)
 			if d == nil || d.In[0]*float64(worth) < surelyGains*float64(f.Wall) {
 				continue
@@ -31,7 +32,8 @@ func mechanisms(f *Facts) (out []Item) {
 			it := Item{Subject: about(e), WhatIf: fmt.Sprintf("self:%s=-%.0f%%", e.Name, 100*d.Share), partly: true,
 				Evidence: []Fact{ns("its own work is worth", worth), share("of its own time", d.Share), share("of it at least", d.In[0])}}
 			it.Subject.Line = d.Line
-			if how == replay.SystemCall {
+			switch how {
+			case replay.SystemCall:
 				each := measure.Ratio(int64(d.Share*float64(e.SelfBusy)), int64(f.rounds(e)))
 				if each > shortCall {
 					continue // each has much to do
@@ -39,7 +41,14 @@ func mechanisms(f *Facts) (out []Item) {
 				it.ID, it.Claim, it.Change = "system-calls", "much of the work is short system calls", Batch
 				it.Text = fmt.Sprintf("make fewer system calls in %s, as with a buffer of package bufio: %s takes %.0f to %.0f %% of its own time, %s each at most, and the run waits for that",
 					at(&it.Subject), d.By, 100*d.In[0], 100*d.In[1], measure.Time(int64(each)))
-			} else {
+			case replay.Atomic:
+				if 2*e.SelfAlone > e.SelfBusy {
+					continue // nobody else wants the memory
+				}
+				it.ID, it.Claim, it.Change = "contended-atomic", "much of the work is atomic operations beside others", Split
+				it.Text = fmt.Sprintf("do fewer atomic operations in %s, as with a count for each goroutine, added up at the end: %s takes %.0f to %.0f %% of its own time, while other goroutines work",
+					at(&it.Subject), d.By, 100*d.In[0], 100*d.In[1])
+			case replay.StackGrowth:
 				it.ID, it.Claim, it.Change = "stack-growth", "goroutines grow their stacks again and again", FewerGoroutines
 				it.Text = fmt.Sprintf("let goroutines that have grown their stacks go on with other items, instead of starting new ones: to grow stacks takes %.0f to %.0f %% of the own time of %s",
 					100*d.In[0], 100*d.In[1], at(&it.Subject))

@@ -165,6 +165,11 @@ func TestRules(t *testing.T) {
 			p.Entries[0].Doing = []profile.Doing{{How: replay.SystemCall, By: "os.(*File).Write", Line: 9,
 				Part95: profile.Part95{Share: 0.8, In: [2]float64{0.5, 0.9}}}}
 		}},
+		{"do fewer atomic operations in main.f (f.go:9), as with a count for each goroutine, added up at the end: sync/atomic.(*Int64).Add takes 50 to 90 % of its own time", func(p *profile.Profile) {
+			p.Entries[0].File = "a/f.go"
+			p.Entries[0].Doing = []profile.Doing{{How: replay.Atomic, By: "sync/atomic.(*Int64).Add", Line: 9,
+				Part95: profile.Part95{Share: 0.8, In: [2]float64{0.5, 0.9}}}}
+		}},
 		{"let goroutines that have grown their stacks go on with other items, instead of starting new ones: to grow stacks takes 10 to 90 % of the own time of main.f", func(p *profile.Profile) {
 			p.Entries[0].Doing = []profile.Doing{{How: replay.StackGrowth, By: "main.f",
 				Part95: profile.Part95{Share: 0.4, In: [2]float64{0.1, 0.9}}}}
@@ -186,6 +191,13 @@ func TestRules(t *testing.T) {
 		if h := Texts(Of(&Facts{Profile: p})); len(h) != 1 || !strings.Contains("^"+h[0]+"$", c.want) {
 			t.Errorf("got %q, want one hint with %q", h, c.want)
 		}
+	}
+	alone := fine() // nobody else wants the memory
+	alone.Entries[0].SelfAlone = alone.Entries[0].SelfBusy
+	alone.Entries[0].Doing = []profile.Doing{{How: replay.Atomic, By: "sync/atomic.(*Int64).Add",
+		Part95: profile.Part95{Share: 0.8, In: [2]float64{0.5, 0.9}}}}
+	if h := Texts(Of(&Facts{Profile: alone})); len(h) > 0 {
+		t.Errorf("atomic operations alone: got %q, expected nothing", h)
 	}
 }
 

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ type call struct {
 	proc trace.PointID // NoPoint: none with probes
 	tool bool          // it is a probe, or a part of one
 	asks bool          // it asks the system
+	how  Mechanism     // that it is known for
 }
 
 func newCodes(t *trace.Tables) codes {
@@ -46,7 +48,7 @@ func newCodes(t *trace.Tables) codes {
 			proc = trace.NoPoint
 		}
 		c.calls[i] = call{proc, strings.HasPrefix(name, "runtime.qinst") || strings.HasPrefix(name, "qinst_"),
-			name == "internal/runtime/syscall/linux.Syscall6" || name == "runtime.futex"}
+			name == "internal/runtime/syscall/linux.Syscall6" || name == "runtime.futex", mechanismOf(name)}
 	}
 	return c
 }
@@ -96,6 +98,11 @@ const (
 	Allocation  Mechanism = "allocation"
 	Copying     Mechanism = "copying"
 	Starting    Mechanism = "starting goroutines"
+	Atomic      Mechanism = "atomic operations"
+	Channels    Mechanism = "channel operations"
+	Defers      Mechanism = "defers"
+	Maps        Mechanism = "maps"
+	Locking     Mechanism = "locks"
 )
 
 // mechanisms are the functions that tell them.
@@ -104,12 +111,40 @@ var mechanisms = map[string]Mechanism{
 	"runtime.mallocgc": Allocation, "runtime.newobject": Allocation, "runtime.makeslice": Allocation,
 	"runtime.growslice": Allocation, "runtime.memmove": Copying, "runtime.duffcopy": Copying,
 	"runtime.typedmemmove": Copying, "runtime.newproc": Starting, "sync.(*WaitGroup).Go": Starting,
+	"runtime.chansend1": Channels, "runtime.chanrecv1": Channels, "runtime.chanrecv2": Channels,
+	"runtime.selectgo": Channels, "runtime.selectnbsend": Channels, "runtime.selectnbrecv": Channels,
+	"runtime.deferproc": Defers, "runtime.deferprocStack": Defers, "runtime.deferreturn": Defers,
+}
+
+// families are the beginnings of the names of functions that tell others.
+var families = []struct {
+	prefix string
+	how    Mechanism
+}{{"sync/atomic.", Atomic}, {"internal/runtime/atomic.", Atomic}, {"internal/runtime/maps.", Maps},
+	{"runtime.map", Maps}, {"syscall.", SystemCall}, {"sync.(*Mutex).", Locking}, {"sync.(*RWMutex).", Locking},
+	{"internal/sync.(*Mutex).", Locking}}
+
+// mechanismOf is what a function is known for.
+func mechanismOf(function string) Mechanism {
+	if how, ok := mechanisms[function]; ok {
+		return how
+	}
+	for _, f := range families {
+		if strings.HasPrefix(function, f.prefix) {
+			return f.how
+		}
+	}
+	return Library
 }
 
 // Calls returns the function without probes that the innermost activation of a procedure calls, if
-// a code is in one, and the mechanism that the innermost of what that calls is known for.
+// a code is in one, or "sync/atomic" for an atomic operation of its own, and the mechanism that the
+// innermost of what that calls is known for.
 func (r *Replay) Calls(code trace.CodeID, proc trace.PointID) (name string, how Mechanism) {
 	c := &r.paths.codes
+	if c.t.Codes[code].Atomic {
+		name, how = "sync/atomic", Atomic // by its function, if it has one
+	}
 	for ; code != 0; code = c.t.Codes[code].From {
 		x := &c.calls[code]
 		if x.proc == proc {
@@ -119,13 +154,13 @@ func (r *Replay) Calls(code trace.CodeID, proc trace.PointID) (name string, how 
 			return "", ""
 		}
 		name = c.t.Codes[code].Function
-		switch outer := mechanisms[name]; {
-		case outer == Starting: // which allocates, too
-			how = Starting
-		case how == Library && (x.asks || strings.HasPrefix(name, "syscall.")):
-			how = SystemCall
-		case how == Library:
+		switch outer := x.how; {
+		case outer == Starting || outer == Channels || outer == Locking: // which allocate, copy, and have locks, too
 			how = outer
+		case how == Library && x.asks:
+			how = SystemCall
+		case how == Library || how == Atomic: // which others are made of
+			how = cmp.Or(outer, how)
 		}
 	}
 	return "", ""

@@ -1,5 +1,7 @@
 package runtime
 
+import "unsafe"
+
 // Numbers of the tool's system calls, and other differences between machines. Package
 // internal/runtime/syscall/linux has only the few numbers that the runtime needs.
 
@@ -62,3 +64,56 @@ const (
 //
 //go:nosplit
 func qinstPublish(p *uintptr, v uintptr) { *p = v }
+
+// qinstEndsAtomic reports whether an instruction ends at pc that is atomic: LOCK with XADD,
+// CMPXCHG, AND or OR, or XCHG, with a memory operand, as the compiler writes them. Nothing before
+// first is read. Context: hook, writer.
+func qinstEndsAtomic(pc, first uintptr) bool {
+	for n := uintptr(3); n <= 13 && pc-n >= first; n++ {
+		if qinstAtomicLen(pc-n) == n {
+			return true
+		}
+	}
+	return false
+}
+
+// qinstAtomicLen is the length of such an instruction; 0: it is none.
+// Context: hook, writer.
+func qinstAtomicLen(pc uintptr) uintptr {
+	n, locked, known := uintptr(0), qinstTextByte(pc) == 0xF0, false
+	if locked {
+		n++
+	}
+	if qinstTextByte(pc+n)&0xF0 == 0x40 { // REX
+		n++
+	}
+	switch op := qinstTextByte(pc + n); {
+	case locked && op == 0x0F:
+		n++
+		known = qinstTextByte(pc+n)&^1 == 0xB0 || qinstTextByte(pc+n)&^1 == 0xC0
+	case locked:
+		known = op&^1 == 0x08 || op&^1 == 0x20
+	default:
+		known = op&^1 == 0x86
+	}
+	mod, rm := qinstTextByte(pc+n+1)>>6, qinstTextByte(pc+n+1)&7
+	if n += 2; !known || mod == 3 {
+		return 0
+	}
+	if rm == 4 {
+		if n++; qinstTextByte(pc+n-1)&7 == 5 && mod == 0 {
+			n += 4
+		}
+	}
+	switch {
+	case mod == 1:
+		n++
+	case mod == 2, mod == 0 && rm == 5:
+		n += 4
+	}
+	return n
+}
+
+// qinstTextByte is a byte of the text.
+// Context: hook, writer.
+func qinstTextByte(pc uintptr) byte { return *(*byte)(unsafe.Pointer(pc)) }

@@ -1,6 +1,9 @@
 package runtime
 
-import "internal/runtime/atomic"
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
 
 // Numbers of the tool's system calls, and other differences between machines. Package
 // internal/runtime/syscall/linux has only the few numbers that the runtime needs.
@@ -63,3 +66,14 @@ const (
 //
 //go:nosplit
 func qinstPublish(p *uintptr, v uintptr) { atomic.StoreReluintptr(p, v) }
+
+// qinstEndsAtomic reports whether an instruction ends at pc that is atomic: one of LSE's that load,
+// change and store, that swap, or that compare and swap. Nothing before first is read.
+// Context: hook, writer.
+func qinstEndsAtomic(pc, first uintptr) bool {
+	if pc-4 < first {
+		return false
+	}
+	word := *(*uint32)(unsafe.Pointer(pc - 4))
+	return word&0x3F200C00 == 0x38200000 || word&0x3FA07C00 == 0x08A07C00
+}

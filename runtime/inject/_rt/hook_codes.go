@@ -50,6 +50,11 @@ func qinstCodeOf(c *sigctxt, gp *g, mp *m) uint32 {
 	n := 0
 	for ; n < len(pcs) && u.valid(); u.next() {
 		pcs[n] = u.symPC() + 1 // as a return address
+		if n == 0 && u.frame.fn.valid() && qinstEndsAtomic(u.frame.pc, u.frame.fn.entry()) {
+			// The signal came when that had ended, after all the time that it took: it is where the
+			// thread was.
+			pcs[n] = u.frame.pc
+		}
 		n++
 	}
 	return qinstCodeFor(&pcs, n, u.valid())

@@ -51,7 +51,11 @@ func qinstWriteCodes() {
 		for i := range n {
 			c := qinstCodeAt(first + i + 1)
 			function, line := qinstLineOf(c.pc)
-			qinstWord(c.from | uint64(line)<<32)
+			word := c.from | uint64(line)<<32
+			if f := findfunc(c.pc - 1); f.valid() && qinstEndsAtomic(c.pc, f.entry()) {
+				word |= 1 << 63
+			}
+			qinstWord(word)
 			qinstWord(function)
 		}
 		qinstSeal()

@@ -1,13 +1,37 @@
-// Inlined works in functions that the compiler inlines into each other, and that have no probes.
+// Inlined works in functions that the compiler inlines into each other, and that have no probes, and
+// in atomic operations, which have none either.
 package main
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 )
 
 func main() {
-	fmt.Println(work(200*time.Millisecond) > 0)
+	fmt.Println(work(200*time.Millisecond) > 0, add(10_000_000) > 0, swap(20_000_000) > 0)
+}
+
+var total atomic.Uint64
+
+// add is an instruction that the compiler writes in place of a call.
+func add(n uint64) uint64 {
+	for i := range n {
+		total.Add(i)
+	}
+	return total.Load()
+}
+
+var last uint64
+
+// swap has the operation in a function of sync/atomic that is no function of the program's.
+func swap(n uint64) (done uint64) {
+	for i := range n {
+		if atomic.CompareAndSwapUint64(&last, last, i) {
+			done++
+		}
+	}
+	return done
 }
 
 // work has probes, and everything else is inlined into it.
