@@ -36,6 +36,7 @@ func Page(t *trace.Trace, f *advice.Facts) *doc.Doc {
 		pg.regions()
 	}
 	pg.objects()
+	pg.mechanisms()
 	pg.memory()
 	pg.lost()
 	pg.data()
@@ -273,6 +274,30 @@ func (pg *page) objects() {
 }
 
 // memory shows who allocates.
+// leastDoing is the least share of what procedures do that the page shows, in the middle of its
+// interval.
+const leastDoing = 0.01
+
+// mechanisms shows what procedures do by functions without probes.
+func (pg *page) mechanisms() {
+	if pg.p.Sampling == nil {
+		return
+	}
+	list := slices.DeleteFunc(slices.Clone(pg.p.Sampling.Doing),
+		func(d profile.DoneIn) bool { return d.Share < leastDoing })
+	if len(list) == 0 {
+		return
+	}
+	t := doc.NewTable("what", "share", "between", "", "most of it by", "in").Left(4, 5)
+	for _, d := range list {
+		t.Row(string(d.How), fmt.Sprintf("~%.1f%%", 100*d.Share), fmt.Sprintf("%.1f%%", 100*d.In[0]),
+			fmt.Sprintf("%.1f%%", 100*d.In[1]), doc.Name(d.By, nameWidth), advice.At(d.Proc, d.File, d.Line))
+	}
+	s := pg.Add("mechanisms", "What procedures do by the runtime and the system")
+	s.Say("Shares of the normalized processor time of procedures, by samples. The rest is their own code, and other functions without probes.")
+	s.Table(t)
+}
+
 func (pg *page) memory() {
 	m := pg.p.Memory
 	if m == nil {

@@ -83,7 +83,8 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p.Objects = b.objects.finish(p.Wall)
 	markIdle(p.Objects, p.Wall)
 	if b.samples.samples > 0 {
-		p.Sampling = &Sampling{t.Int("sample_ns"), b.samples.looks, b.samples.samples, b.samples.codes}
+		p.Sampling = &Sampling{t.Int("sample_ns"), b.samples.looks, b.samples.samples, b.samples.codes,
+			b.samples.text.doing(t)}
 	}
 	p.Left, p.Chains = b.totals.left.list(), chains(b.r)
 	p.entries(b)

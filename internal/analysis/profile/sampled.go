@@ -274,11 +274,3 @@ func (s *sampled) looked() {
 	}
 	s.look, s.touched = s.look[:0], s.touched[:0]
 }
-
-// Sampling describes the work of the samplers.
-type Sampling struct {
-	Gap     int64 `json:"gap_ns"`  // mean time between looks that was set
-	Looks   int64 `json:"looks"`   // that found a goroutine on a processor
-	Samples int64 `json:"samples"` // one for each goroutine that was found
-	Texts   int64 `json:"texts"`   // samples that tell what text ran
-}

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"qinst.dev/internal/analysis/replay"
@@ -100,6 +101,44 @@ func (x text) callees(proc trace.PointID) (list []Callee, doing []Doing) {
 	return list[:min(mostCallees, len(list))], doing
 }
 
+// doing are the mechanisms of all procedures together, what has most of the time first.
+func (x text) doing(t *trace.Tables) (list []DoneIn) {
+	all, sums := spot{}, map[replay.Mechanism]*spot{}
+	most := map[replay.Mechanism]spot{}
+	in := map[replay.Mechanism]DoneIn{}
+	for _, proc := range slices.Sorted(maps.Keys(x)) {
+		for _, f := range x[proc].lines {
+			all.add(f)
+		}
+		for how, calls := range x[proc].mechanisms {
+			if sums[how] == nil {
+				sums[how] = &spot{}
+			}
+			for c, f := range calls {
+				if sums[how].add(f); f.weight > most[how].weight ||
+					f.weight == most[how].weight && c.Name < in[how].By {
+					most[how] = f
+					d := DoneIn{Doing: Doing{How: how, By: c.Name, Line: c.Line}}
+					if proc != trace.NoPoint {
+						d.Proc, d.File = t.Points[proc].Name, t.Points[proc].File
+					}
+					in[how] = d
+				}
+			}
+		}
+	}
+	for how, sum := range sums {
+		d := in[how]
+		low, high := stats.Share(sum.weight/all.weight, all.n)
+		d.Part95 = Part95{sum.weight / all.weight, [2]float64{low, high}}
+		list = append(list, d)
+	}
+	slices.SortFunc(list, func(a, b DoneIn) int {
+		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.How, b.How))
+	})
+	return list
+}
+
 func (s *spot) add(f spot) { s.weight, s.n = s.weight+f.weight, s.n+f.n }
 
 // mostCallees is how many are kept of each procedure.
@@ -120,8 +159,15 @@ type Doing struct {
 	Part95
 }
 
-// Part95 is a part of a procedure's own time, by samples, and the interval of that in 95 of 100
-// times.
+// DoneIn is what all procedures do, and the one that does most of it.
+type DoneIn struct {
+	Doing
+	Proc string `json:"in"`
+	File string `json:"file,omitempty"`
+}
+
+// Part95 is a part of a procedure's own time, or of that of all, by samples, and the interval of
+// that in 95 of 100 times.
 type Part95 struct {
 	Share float64    `json:"share"`
 	In    [2]float64 `json:"share_interval"`
