@@ -100,17 +100,6 @@ func (n *notes) partly() (names []string) {
 // wider than from a third to two thirds.
 const fewLooks = 30
 
-// Sampling describes the work of the samplers.
-type Sampling struct {
-	Gap     int64 `json:"gap_ns"`  // mean time between looks that was set
-	Looks   int64 `json:"looks"`   // that found a goroutine on a processor
-	Samples int64 `json:"samples"` // one for each goroutine that was found
-	Texts   int64 `json:"texts"`   // samples that tell what text ran
-	// Doing is what procedures do by functions without probes, and atomic operations, of the
-	// normalized processor time of all samples that tell what text ran; most first
-	Doing []DoneIn `json:"doing,omitempty"`
-}
-
 func (s *Sampling) note() string {
 	if s.Looks < fewLooks {
 		return fmt.Sprintf("the samplers looked only %s times: times with ~ are no more than guesses, and with ≤ the most of what no look found (-json has their 95 %% intervals); all others are exact", counted(uint64(s.Looks)))

@@ -166,6 +166,17 @@ type DoneIn struct {
 	File string `json:"file,omitempty"`
 }
 
+// Sampling describes the work of the samplers.
+type Sampling struct {
+	Gap     int64 `json:"gap_ns"`  // mean time between looks that was set
+	Looks   int64 `json:"looks"`   // that found a goroutine on a processor
+	Samples int64 `json:"samples"` // one for each goroutine that was found
+	Texts   int64 `json:"texts"`   // samples that tell what text ran
+	// Doing is what procedures do by functions without probes, and atomic operations, of the
+	// normalized processor time of all samples that tell what text ran; most first
+	Doing []DoneIn `json:"doing,omitempty"`
+}
+
 // Part95 is a part of a procedure's own time, or of that of all, by samples, and the interval of
 // that in 95 of 100 times.
 type Part95 struct {
