@@ -14,9 +14,10 @@ type rule func(*Facts) []Item
 
 // rules are applied in this order, which is that of conclusions whose gains are not known: those
 // that name a possible change come first.
-var rules = []rule{abandoned, leaks, fewProcessors, locks, semaphores, receivers, barriers, batches, buffers,
+var rules = []rule{abandoned, leaks, endless, fewProcessors, locks, locked, semaphores, pools, connections,
+	receivers, barriers, batches, buffers,
 	outside, serialWork, imbalance, starvation, turns, idleness, tiny, herds, spinning,
-	operations, mechanisms, collector, unprobed}
+	operations, mechanisms, handovers, forced, collector, unprobed}
 
 // Of returns the conclusions that facts support, those whose change gains most first.
 func Of(f *Facts) []Item {

@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"slices"
 
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/analysis/replay"
@@ -121,6 +122,42 @@ func again(p *profile.Profile, o *profile.Object) string {
 	}
 	return fmt.Sprintf(", and another %s until they ran again", measure.Time(o.Ready))
 }
+
+// handovers finds the channel at which most items are handed over, if that takes much of the
+// processor time.
+func handovers(f *Facts) []Item {
+	if f.Sampling == nil {
+		return nil
+	}
+	k := slices.IndexFunc(f.Sampling.Doing, func(d profile.DoneIn) bool { return d.How == replay.Channels })
+	if k < 0 || f.Sampling.Doing[k].In[0] < handoverShare.value() {
+		return nil
+	}
+	var most *profile.Object
+	for i := range f.Objects {
+		o := &f.Objects[i]
+		if o.Kind == replay.KindChannel && (most == nil || uses(o) > uses(most)) {
+			most = o
+		}
+	}
+	if most == nil || uses(most) < manyHolds {
+		return nil
+	}
+	d := &f.Sampling.Doing[k]
+	waits := ""
+	if 2*uint64(most.Waits) > uses(most)/2 {
+		waits = ", and most of them wait"
+	}
+	return []Item{{ID: "many-handovers", Claim: "channel operations take much of the processor time", Subject: aboutObject(most),
+		Change: Batch, AtMost: f.doing(replay.Channels),
+		Evidence: []Fact{count("operations", uses(most)), count("waits", most.Waits), share("of processor time", d.Share),
+			share("of it at least", d.In[0])},
+		Text: fmt.Sprintf("hand over several items at a time at %s: %s operations there%s; operations on channels take %.0f to %.0f %% of the procedures' time, most of it in %s",
+			name(most), measure.Count(uses(most)), waits, 100*d.In[0], 100*d.In[1], At(d.Proc, d.File, d.Line))}}
+}
+
+// uses is how often a channel was operated on, at least.
+func uses(o *profile.Object) uint64 { return max(o.Ops, uint64(o.Waits)) }
 
 // largeBuffer is how many places are many.
 const largeBuffer = 64

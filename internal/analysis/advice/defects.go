@@ -126,6 +126,33 @@ func leaks(f *Facts) (out []Item) {
 	return out
 }
 
+// endless finds goroutines of which none ever ended, though they go on between waits.
+func endless(f *Facts) (out []Item) {
+	for i := range f.Endless {
+		x := &f.Endless[i]
+		if float64(x.Count) < endlessCount.value() || measure.Ratio(x.Last-x.First, f.Wall) < endlessSpread.value() ||
+			f.Part {
+			continue
+		}
+		k := slices.IndexFunc(f.Entries, func(e profile.Entry) bool { return e.ID == x.Entry })
+		if k < 0 || !f.hasProbes(names.PackageOf(x.Name)) {
+			continue
+		}
+		e := &f.Entries[k]
+		created := ""
+		if e.Creator != "" {
+			created = ", started in " + f.procAt(e.Creator)
+		}
+		it := Item{ID: "goroutine-leak", Claim: "goroutines never end", Subject: about(e), Change: Release, Defect: true,
+			Evidence: []Fact{count("goroutines of which none ended", x.Count), ns("the first one was created at", x.First),
+				ns("the last one was created at", x.Last), ns("processor time of all", e.Busy)}}
+		it.Text = fmt.Sprintf("let the goroutines %s end: none of %s%s did, more and more as the run goes on, and they took %s of processor time (%s)",
+			at(&it.Subject), measure.Count(x.Count), created, measure.Time(e.Busy), measure.Percent(e.Busy, f.Busy))
+		out = append(out, it)
+	}
+	return out
+}
+
 func placeOf(l *profile.Left) string {
 	if l.In == "" {
 		return ""

@@ -1,6 +1,8 @@
 package advice
 
 import (
+	"slices"
+
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
@@ -97,4 +99,13 @@ func Held(p *profile.Profile) (list []predict.Held) {
 		list = append(list, h)
 	}
 	return list
+}
+
+// written is the entry of a procedure of the source; nil: there is none of that name.
+func (f *Facts) written(name string) *profile.Entry {
+	i := slices.IndexFunc(f.Entries, func(e profile.Entry) bool { return isWritten(&e) && e.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &f.Entries[i]
 }

@@ -116,6 +116,33 @@ func waitsIn(p *profile.Profile, f *profile.IdleFor) Subject {
 	return s
 }
 
+// locked finds goroutines that are tied to threads, where ready goroutines wait for their threads:
+// whoever hands something to such a one has to wake its thread, and its own may sleep meanwhile.
+func locked(f *Facts) (out []Item) {
+	if measure.Ratio(f.IdleReady, f.Wall) <= idleShare.value() {
+		return nil
+	}
+	var most *profile.Call
+	for i := range f.Calls {
+		c := &f.Calls[i]
+		if c.Callee == "runtime.LockOSThread" && (most == nil || c.Count > most.Count) {
+			most = c
+		}
+	}
+	if most == nil {
+		return nil
+	}
+	s := Subject{Kind: profile.KindProc, Name: most.Caller, File: most.File, Line: most.Line}
+	if e := f.written(most.Caller); e != nil {
+		s.ID = e.ID
+	}
+	return []Item{{ID: "locked-threads", Claim: "goroutines that are tied to threads hand over to each other", Subject: s,
+		Change: Release, AtMost: f.IdleReady,
+		Evidence: []Fact{ns("a goroutine was ready, and none ran", f.IdleReady), count("calls of runtime.LockOSThread", most.Count)},
+		Text: fmt.Sprintf("do not tie the goroutines of %s to threads (runtime.LockOSThread), or let them hand over more at a time: for %s (%s of the run) a goroutine was ready, and none ran, because each hand-over wakes a thread",
+			at(&s), measure.Time(f.IdleReady), measure.Percent(f.IdleReady, f.Wall))}}
+}
+
 // lateThreads finds times in which goroutines were ready and none ran, because their threads were
 // late. No change of a procedure ends them.
 func lateThreads(p *profile.Profile) []Item {
@@ -238,6 +265,29 @@ func collector(f *Facts) []Item {
 	it.Text += ". With a larger GOGC or a GOMEMLIMIT it runs less often"
 	return []Item{it}
 }
+
+// forced finds collections that the program asks for, and waits for.
+func forced(f *Facts) (out []Item) {
+	for i := range f.Objects {
+		o := &f.Objects[i]
+		if o.Kind != waitsForCycle || len(o.WaitedIn) == 0 || measure.Ratio(o.Wait, f.Wall) < forcedShare.value() {
+			continue
+		}
+		s := Subject{Kind: profile.KindProc, Name: o.WaitedIn[0].Reason}
+		if e := f.written(s.Name); e != nil {
+			s = about(e)
+		}
+		out = append(out, Item{ID: "forced-collections", Claim: "the program waits for collections that it asks for", Subject: s,
+			Change: Release, AtMost: min(o.Wait, f.Wall), Evidence: []Fact{count("waits", o.Waits), ns("waited", o.Wait),
+				count("cycles", f.GC.Cycles)},
+			Text: fmt.Sprintf("do not call runtime.GC in %s: on average %.2f goroutines waited there for the end of one of %s collections. What is to be given back can be by a call, without a finalizer",
+				at(&s), measure.Ratio(o.Wait, f.Wall), measure.Count(f.GC.Cycles))})
+	}
+	return out
+}
+
+// waitsForCycle is the kind of what goroutines wait for in runtime.GC.
+const waitsForCycle = "wait for GC cycle"
 
 // perByte is the processor time of getting a byte of memory and clearing it, in ns: a twentieth of
 // a ns in large objects, 0.6 in the smallest.

@@ -19,6 +19,7 @@ type Item struct {
 	holder string // the procedure that has a lock while goroutines wait for it
 	waiter string // the id of the one that waits for a batch
 	upTo   string // a greater change than WhatIf of the same kind, which gains most
+	likely int64  // its bound in a run on a machine as busy as in this one, if that is less
 	partly bool   // its change is one of all of something, of which a program will do away with a part
 }
 

@@ -132,11 +132,10 @@ func (f *Facts) heldBy(it *Item, o *profile.Object) (in, by string) {
 
 // procAt is a procedure's name with its place.
 func (f *Facts) procAt(name string) string {
-	i := slices.IndexFunc(f.Entries, func(e profile.Entry) bool { return isWritten(&e) && e.Name == name })
-	if i < 0 {
-		return name
+	if e := f.written(name); e != nil {
+		return At(name, e.File, e.Line)
 	}
-	return At(name, f.Entries[i].File, f.Entries[i].Line)
+	return name
 }
 
 // readersQueue reports whether it is mostly readers that wait for a lock, while readers have it.

@@ -39,11 +39,15 @@ func mechanisms(f *Facts) (out []Item) {
 					continue // each has much to do
 				}
 				it.ID, it.Claim, it.Change = "system-calls", "much of the work is short system calls", Batch
-				it.Text = fmt.Sprintf("make fewer system calls in %s, as with a buffer of package bufio: %s takes %.0f to %.0f %% of its own time, %s each at most, and the run waits for that",
-					at(&it.Subject), d.By, 100*d.In[0], 100*d.In[1], measure.Time(int64(each)))
+				how := "or some for many items" // as for what is read again and again
+				if strings.HasPrefix(d.By, "os.(*File)") || strings.HasPrefix(d.By, "fmt.Fprint") {
+					how = "as with a buffer of package bufio"
+				}
+				it.Text = fmt.Sprintf("make fewer system calls in %s, %s: %s takes %.0f to %.0f %% of its own time, %s each at most, and the run waits for that",
+					at(&it.Subject), how, d.By, 100*d.In[0], 100*d.In[1], measure.Time(int64(each)))
 			case replay.Atomic:
-				if 2*e.SelfAlone > e.SelfBusy {
-					continue // nobody else wants the memory
+				if 2*e.SelfAlone > e.SelfBusy || !strings.HasPrefix(d.By, "sync/atomic") {
+					continue // nobody else wants the memory, or it is a part of something else
 				}
 				it.ID, it.Claim, it.Change = "contended-atomic", "much of the work is atomic operations beside others", Split
 				it.Text = fmt.Sprintf("do fewer atomic operations in %s, as with a count for each goroutine, added up at the end: %s takes %.0f to %.0f %% of its own time, while other goroutines work",
@@ -106,11 +110,11 @@ func (f *Facts) worthOf(e *profile.Entry) int64 {
 // a package that has probes, since others cannot be changed.
 func (f *Facts) worker(e *profile.Entry) *profile.Callee {
 	proc, _, _ := strings.Cut(e.Name, ": ")
-	i := slices.IndexFunc(f.Entries, func(in profile.Entry) bool { return isWritten(&in) && in.Name == proc })
-	if i < 0 || len(f.Entries[i].Callees) == 0 || 2*f.Entries[i].SelfBusy < e.CallBusy {
+	in := f.written(proc)
+	if in == nil || len(in.Callees) == 0 || 2*in.SelfBusy < e.CallBusy {
 		return nil
 	}
-	if c := &f.Entries[i].Callees[0]; c.In[0] >= 0.5 && f.hasProbes(names.PackageOf(c.Name)) {
+	if c := &in.Callees[0]; c.In[0] >= 0.5 && f.hasProbes(names.PackageOf(c.Name)) {
 		return c
 	}
 	return nil

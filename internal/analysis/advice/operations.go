@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/measure"
 )
 
@@ -64,13 +65,18 @@ func (f *Facts) costly() *Item {
 		return nil
 	}
 	s := aboutObject(object)
+	times := measure.Count(object.Ops / 2)
+	low, high := measure.Percent(most.SelfNPTs.Low, f.Wall), measure.Percent(most.SelfNPTs.High, f.Wall)
+	text := fmt.Sprintf("use %s less often, or do without it, as with a copy for each goroutine or an atomic pointer: to take and give it back, %s times, takes %s to %s of the run",
+		at(&s), times, low, high)
+	if object.Kind == replay.KindChannel {
+		text = fmt.Sprintf("hand over several items at a time at %s: %s hand-overs take %s to %s of the run", at(&s), times, low, high)
+	}
 	return &Item{ID: "many-operations", Claim: "operations on synchronization objects take long by themselves", Subject: s,
 		WhatIf: fmt.Sprintf("self:%s=-%.0f%%", in.Name, 100*measure.Ratio(most.SelfNPT, in.SelfNPT)), partly: true,
 		Evidence: []Fact{ns("operations in their line", most.SelfNPT), ns("at least", most.SelfNPTs.Low),
 			count("operations", object.Ops)},
-		Text: fmt.Sprintf("use %s less often, or do without it, as with a copy for each goroutine or an atomic pointer: to take and give it back, %s times, takes %s to %s of the run",
-			at(&s), measure.Count(object.Ops/2), measure.Percent(most.SelfNPTs.Low, f.Wall),
-			measure.Percent(most.SelfNPTs.High, f.Wall))}
+		Text: text}
 }
 
 // manyOps is from how many operations on their own time matters.

@@ -9,6 +9,7 @@ import (
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/measure"
+	"qinst.dev/internal/names"
 )
 
 // Waits for the outside on the critical path: nothing else that the program does matters meanwhile.
@@ -103,6 +104,12 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 		} else {
 			it.Text += "Find out why it does not come; the deadline only ends the wait"
 		}
+	case w.What != "" && names.IsOpened(w.What):
+		if it.partly = false; w.Count < fewConnections {
+			it.partly = true // the first ones
+		}
+		it.ID, it.Claim, it.Change = "new-connections", "connections are opened again and again", Batch
+		it.Text = fmt.Sprintf("reuse connections instead of opening them in %s, for %s: that makes %s", at(&s), long, what)
 	case w.What != "":
 		it.ID, it.Claim, it.Change = "library-wait", "the run waits for what a library gives to so many", MoreWorkers
 		it.Text = fmt.Sprintf("%s waits for %s for %s: allow more, or ask less often", at(&s), what, long)

@@ -170,6 +170,37 @@ func TestRules(t *testing.T) {
 			p.Entries[0].Doing = []profile.Doing{{How: replay.Atomic, By: "sync/atomic.(*Int64).Add", Line: 9,
 				Part95: profile.Part95{Share: 0.8, In: [2]float64{0.5, 0.9}}}}
 		}},
+		{"do not call runtime.GC in main.f (f.go:9): on average 0.40 goroutines waited there for the end of one of 30 collections", func(p *profile.Profile) {
+			p.Entries[0].File, p.Entries[0].Line, p.GC.Cycles = "a/f.go", 9, 30
+			p.Objects = []profile.Object{{Name: "wait for GC cycle", Kind: "wait for GC cycle", Objects: 1, Waits: 40, Wait: 200,
+				Waiting: []int64{300, 200}, WaitedIn: []profile.Wait{{Reason: "main.f", Time: 200}}}}
+		}},
+		{"main.f (f.go:9) has to wait for a connection of database/sql's pool, 40 times 15ns, 1.20 goroutines on average", func(p *profile.Profile) {
+			p.Busy, p.Parallelism = 700, []int64{0, 300, 200}
+			p.Entries[0].File, p.Entries[0].Line, p.Entries[0].SelfBusy = "a/f.go", 9, 700
+			p.Entries[0].BlockedOn = []profile.Waited{{Object: "pool", Time: 600}}
+			p.Objects = []profile.Object{{Name: "pool", Kind: "select", Objects: 1, Waits: 40, Wait: 600,
+				Waiting: []int64{100, 200, 200}, WaitedIn: []profile.Wait{{Reason: "database/sql.(*DB).conn", Time: 600}}}}
+		}},
+		{"reuse connections in main.f (f.go:9): it opened 50 in 100 calls, which took 200ns of processor time", func(p *profile.Profile) {
+			p.Entries[0].File, p.Entries[0].Line, p.Entries[0].Calls = "a/f.go", 9, 100
+			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindGoroutine, ID: "read", Calls: 50, Creator: "main.f",
+				Name: "net/http.(*persistConn).readLoop", SelfBusy: 200})
+		}},
+		{"hand over several items at a time at main.ch: 300,000 operations there, and most of them wait; operations on channels take 30 to 50 % of the procedures' time, most of it in main.f (f.go:9)", func(p *profile.Profile) {
+			p.Sampling = &profile.Sampling{Doing: []profile.DoneIn{{Doing: profile.Doing{How: replay.Channels, Line: 9,
+				Part95: profile.Part95{Share: 0.4, In: [2]float64{0.3, 0.5}}}, Proc: "main.f", File: "a/f.go"}}}
+			p.Objects = []profile.Object{{Name: "main.ch", Kind: "channel", Objects: 1, Ops: 300_000, Waits: 200_000}}
+		}},
+		{"do not tie the goroutines of main.f (f.go:9) to threads (runtime.LockOSThread), or let them hand over more at a time: for 100ns (20.0% of the run) a goroutine was ready, and none ran", func(p *profile.Profile) {
+			p.IdleReady = 100
+			p.Calls = []profile.Call{{Caller: "main.f", Callee: "runtime.LockOSThread", File: "a/f.go", Line: 9, Count: 2}}
+		}},
+		{"let the goroutines main.beat (f.go:9) end: none of 200, started in main.f did, more and more as the run goes on, and they took 90ns of processor time", func(p *profile.Profile) {
+			p.Endless = []profile.Endless{{Entry: "beat", Name: "main.beat", Count: 200, First: 10, Last: 400}}
+			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindGoroutine, ID: "beat", Name: "main.beat", Calls: 200,
+				Creator: "main.f", File: "a/f.go", Line: 9, Busy: 90})
+		}},
 		{"let goroutines that have grown their stacks go on with other items, instead of starting new ones: to grow stacks takes 10 to 90 % of the own time of main.f", func(p *profile.Profile) {
 			p.Entries[0].Doing = []profile.Doing{{How: replay.StackGrowth, By: "main.f",
 				Part95: profile.Part95{Share: 0.4, In: [2]float64{0.1, 0.9}}}}

@@ -36,6 +36,12 @@ const (
 	stuckShare
 	leftCount
 	leftSpread
+	endlessCount
+	endlessSpread
+	forcedShare
+	poolShare
+	connectShare
+	handoverShare
 	vainShare
 	tinyCount
 	tinyShare
@@ -83,6 +89,12 @@ var thresholds = [numThresholds]Threshold{
 	stuckShare:     {"stuck-share", 0.10, "share of the run for which somebody waits for a lock whose holder has ended"},
 	leftCount:      {"left-count", 20, "goroutines of a kind that wait at the end in one place: fewer may be workers"},
 	leftSpread:     {"left-spread", 0.30, "share of the run between the beginnings of the first and the last of these waits: workers begin to wait together"},
+	endlessCount:   {"endless-count", 100, "goroutines of a kind of which none ended: fewer may be workers, or connections"},
+	endlessSpread:  {"endless-spread", 0.50, "share of the run between the creations of the first and the last of these: workers are created together"},
+	forcedShare:    {"forced-share", 0.05, "share of the run in which goroutines wait for collections that they have asked for"},
+	poolShare:      {"pool-share", 0.10, "share of the run with goroutines that wait for something of a library's pool"},
+	connectShare:   {"connect-share", 0.25, "connections opened for each call of the procedure that does it: fewer are reused"},
+	handoverShare:  {"handover-share", 0.15, "share of the procedures' time in operations on channels, at least by samples: with less, larger pieces gain little"},
 	vainShare:      {"vain-share", 0.10, "share of busy time that wake-ups in vain take"},
 	tinyCount:      {"tiny-count", 5000, "goroutines of a kind"},
 	tinyShare:      {"tiny-share", 0.10, "share of busy time that it takes to start and end them"},

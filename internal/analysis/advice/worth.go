@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/measure"
 )
 
@@ -64,17 +65,36 @@ func (f *Facts) bound(it *Item) bool {
 	if !waits[it.ID] || it.ID == "input-output" || it.ID == "idle" || f.Procs < 2 {
 		return true
 	}
-	most := mostGain(f.Profile)
+	now, most := mostGain(f.Profile), mostGain(f.Profile)
 	i := slices.IndexFunc(f.Objects, func(o profile.Object) bool { return o.Name == it.Subject.Name })
 	if i >= 0 && !f.Objects[i].Apart {
-		most = min(most, unusedWhile(f.Profile, &f.Objects[i]))
+		o := &f.Objects[i]
+		now = min(now, unusedWhile(f.Profile, o))
+		procs := int64(f.Procs) // of a machine that does nothing else
+		most = min(max(most, f.Wall-(f.Busy+f.Spin)/procs), unusedWhile(f.Profile, o)+o.OffMeanwhile/procs)
+		if it.Change == Batch && o.Lock() {
+			most = max(most, f.doing(replay.Locking)) // what it costs is processor time, too
+			now = max(now, most/2)
+		}
 	}
-	if loud[it.ID] && float64(most) < boundFrom*float64(f.Wall) {
+	if loud[it.ID] && float64(now) < boundFrom*float64(f.Wall) {
 		return false
 	}
-	it.AtMost = max(1, most)
+	it.AtMost, it.likely = max(1, most), max(1, now)
 	it.Text += fmt.Sprintf(". Gain: %s of the run at most", measure.Percent(most, f.Wall))
 	return true
+}
+
+// doing is what all procedures spend on a mechanism at most, as a part of the run, in ns.
+func (f *Facts) doing(how replay.Mechanism) int64 {
+	if f.Sampling == nil {
+		return 0
+	}
+	i := slices.IndexFunc(f.Sampling.Doing, func(d profile.DoneIn) bool { return d.How == how })
+	if i < 0 {
+		return 0
+	}
+	return int64(f.Sampling.Doing[i].In[1] * float64(f.Wall))
 }
 
 // unusedWhile is by how much the run would be shorter if processors had never been without work
@@ -92,6 +112,10 @@ func (f *Facts) once(list []Item) []Item {
 		switch it.ID {
 		case "stack-growth":
 			return by.ID == "tiny-goroutines" && by.Subject.Name == proc
+		case "late-threads", "small-buffer", "turns", "one-receiver":
+			return by.ID == "locked-threads"
+		case "one-goroutine", "serial-run":
+			return by.ID == "many-handovers"
 		case "timer", "input-output", "library-wait":
 			return by.holder == proc && by.Change == MoveOut
 		case "one-processor", "serial-procedure":
@@ -150,7 +174,7 @@ func (f *Facts) worth(it *Item) float64 {
 	case it.Gain != nil:
 		return max(float64(it.Gain.Low), unknownWorth*float64(it.Gain.Ns))
 	case it.AtMost > 0:
-		if bound = float64(it.AtMost); waits[it.ID] && it.Subject.Kind != profile.KindSync {
+		if bound = float64(cmp.Or(it.likely, it.AtMost)); waits[it.ID] && it.Subject.Kind != profile.KindSync {
 			bound /= 2 // it is one for all that idle processors could do
 		}
 	}

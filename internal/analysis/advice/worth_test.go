@@ -10,6 +10,7 @@ import (
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/names"
 )
 
 // gains are those of changes, by their text.
@@ -115,6 +116,8 @@ func TestOutside(t *testing.T) {
 	}
 	several := sleep
 	several.Several = true
+	opens := sleep
+	opens.What, opens.Count = names.Opened["database/sql.(*DB).conn"], 30
 	limited := sleep
 	limited.What = "the rate of the limiter"
 	for _, c := range []struct {
@@ -125,6 +128,7 @@ func TestOutside(t *testing.T) {
 	}{
 		{waitsOnPath("timer", 320, sleep, short), "", "timer", "main.poll (poll.go:7) waits for timers one after another, for 300ns (60.0% of the run, 3 times 100ns): start these together"},
 		{waitsOnPath("timer", 300, several), "", "timer", "main.poll (poll.go:7) sleeps for"},
+		{waitsOnPath("timer", 300, opens), "", "new-connections", "reuse connections instead of opening them in main.poll (poll.go:7), for 300ns (60.0% of the run, 30 times 10ns)"},
 		{waitsOnPath("timer", 300, limited), "", "library-wait", "main.poll (poll.go:7) waits for the rate of the limiter"},
 		{waitsOnPath("timer", 300, deadline("dep.watch", "", 200), deadline("main.size", "a connection of database/sql's pool", 100)), "",
 			"deadline", "main.size waits for a connection of database/sql's pool until the deadline that main.ask (ask.go:5) sets: 300ns (60.0% of the run, 2 times 150ns)"},

@@ -6,6 +6,7 @@ import (
 
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/names"
 	"qinst.dev/internal/trace"
 )
 
@@ -77,24 +78,18 @@ func (b *builder) library(id trace.StackID) string {
 	if int(id) >= len(b.r.T.Stacks) {
 		return ""
 	}
+	called := false // a function with probes, by the library
 	for _, f := range b.r.T.Stacks[id] {
-		if what, ok := libraries[f.Function]; ok {
+		what, ok := names.Pools[f.Function]
+		if ok && called {
+			return names.Opened[f.Function]
+		}
+		if ok {
 			return what
 		}
+		called = called || b.r.Names.HasProbes(&f)
 	}
 	return ""
-}
-
-// libraries are functions that wait for something of which there are so many.
-var libraries = map[string]string{
-	"database/sql.(*DB).conn":                          "a connection of database/sql's pool",
-	"net/http.(*Transport).getConn":                    "a connection of net/http's transport",
-	"golang.org/x/sync/semaphore.(*Weighted).Acquire":  "a permit of the semaphore",
-	"golang.org/x/sync/errgroup.(*Group).Go":           "a place in the errgroup, which has a limit",
-	"golang.org/x/sync/singleflight.(*Group).Do":       "the same call of another goroutine (singleflight)",
-	"golang.org/x/time/rate.(*Limiter).wait":           "the rate of the limiter",
-	"go.uber.org/ratelimit.(*atomicInt64Limiter).Take": "the rate of the limiter",
-	"github.com/jackc/puddle/v2.(*Pool[...]).Acquire":  "a resource of the pool",
 }
 
 // waitsAt is where a goroutine waited: in the stack of the wait, or where its work before it ended.

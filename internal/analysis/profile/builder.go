@@ -70,6 +70,7 @@ type totals struct {
 	got        map[replay.GroupID]int64 // that of all of them
 	reasons    map[trace.ReasonID]int64 // ns waited
 	left       left
+	lives      map[replay.GroupID]lives
 	spin       int64
 	searched   int64
 	goroutines int64
@@ -88,7 +89,7 @@ func newBuilder(source trace.Source, in Within) *builder {
 		totals: totals{started: map[startedIn]int64{}, calls: make([]uint64, points),
 			trips: make([]uint64, points), tripsOf: make([]uint64, points),
 			longest: map[replay.GroupID]int64{}, got: map[replay.GroupID]int64{}, reasons: map[trace.ReasonID]int64{},
-			left: left{r, map[leftKey]*Left{}}}}
+			left: left{r, map[leftKey]*Left{}}, lives: map[replay.GroupID]lives{}}}
 	b.objects.busy = &b.parallel.busy
 	return b
 }
@@ -123,6 +124,9 @@ func (b *builder) Create(g, by *replay.G, now trace.Time) {
 		b.gs = append(b.gs, mine{})
 	}
 	b.totals.goroutines++
+	if group := b.r.Contexts.Node(g.Context).Group; !g.System {
+		b.totals.lives[group] = b.totals.lives[group].begins(now)
+	}
 	b.parallel.lives(now, 1)
 	m := &b.gs[g.Slot]
 	*m = mine{since: b.parallel.nominal.from(now), alone: b.parallel.alone.until(now),
@@ -258,6 +262,11 @@ func (b *builder) Labels(g *replay.G, _ trace.Time) {
 
 func (b *builder) End(g *replay.G, now trace.Time) {
 	b.lived(g)
+	if group := b.r.Contexts.Node(g.Context).Group; !g.System {
+		x := b.totals.lives[group]
+		x.ended++
+		b.totals.lives[group] = x
+	}
 	for _, h := range g.Held {
 		b.objects.lock(b.r.Object(h.Address)).dead = abandonedBy(b.r, g, h, now)
 	}

@@ -311,7 +311,8 @@ func (o *Object) add(q *Object) {
 	}{{&o.Waits, q.Waits}, {&o.Wait, q.Wait}, {&o.Ready, q.Ready}, {&o.Peers, q.Peers}, {&o.Turns, q.Turns},
 		{&o.Holds, q.Holds}, {&o.Hold, q.Hold}, {&o.HeldOff, q.HeldOff}, {&o.HandOver, q.HandOver},
 		{&o.Handed, q.Handed}, {&o.Unattributed, q.Unattributed}, {&o.Together, q.Together}, {&o.Cost, q.Cost},
-		{&o.unseen, q.unseen}, {&o.Away, q.Away}, {&o.Meanwhile, q.Meanwhile}} {
+		{&o.unseen, q.unseen}, {&o.Away, q.Away}, {&o.Meanwhile, q.Meanwhile},
+		{&o.OffMeanwhile, q.OffMeanwhile}} {
 		*x.to += x.more
 	}
 	o.Ops, o.Degraded = o.Ops+q.Ops, o.Degraded+q.Degraded

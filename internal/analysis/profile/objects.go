@@ -70,10 +70,11 @@ type Object struct {
 	// of n x Waiting[n] is Wait (Little's law).
 	Waiting []int64 `json:"waiting_ns"`
 	// Away is the time in which goroutines waited for it or had not run since, one or more, and
-	// Meanwhile the time for which the program's goroutines kept processors in it, also those that
-	// the operating system took from them, summed over the objects.
-	Away      int64 `json:"away_ns,omitempty"`
-	Meanwhile int64 `json:"kept_meanwhile_ns,omitempty"`
+	// Meanwhile the time for which the program's goroutines kept processors in it, OffMeanwhile
+	// that in which the operating system had taken these, summed over the objects.
+	Away         int64 `json:"away_ns,omitempty"`
+	Meanwhile    int64 `json:"kept_meanwhile_ns,omitempty"`
+	OffMeanwhile int64 `json:"off_meanwhile_ns,omitempty"`
 	// Apart shows that it is not known how many waited at a time: some waits have no object, or
 	// named it only at their end.
 	Apart bool `json:"waited_apart,omitempty"`
@@ -198,7 +199,7 @@ func (o *objects) begin(w *replay.Wait) *queue {
 	}
 	q := o.queueOf(w)
 	q.advance(w.Since)
-	q.away.goes(w.Since, o.busy.keptUpTo(o.r.Busy(), w.Since))
+	q.away.goes(w.Since, o.busy.upTo(o.r.Busy(), w.Since))
 	q.n++
 	return q
 }
@@ -237,7 +238,7 @@ func (o *objects) end(w *replay.Wait, q *queue, now trace.Time, by ended, g *rep
 // queue.
 func (o *objects) runs(q *queue, now trace.Time) {
 	if q != nil {
-		q.away.comes(now, o.busy.keptUpTo(o.r.Busy(), now))
+		q.away.comes(now, o.busy.upTo(o.r.Busy(), now))
 	}
 }
 
@@ -547,7 +548,8 @@ func (g *gathered) queue(o *objects, q *queue, ns int64, whole bool) {
 	g.Unattributed += unattributed
 	g.Together += int64(share * float64(q.ends.together))
 	g.Away += int64(share * float64(q.away.ns))
-	g.Meanwhile += int64(share * float64(q.away.kept))
+	g.Meanwhile += int64(share * float64(q.away.while.kept))
+	g.OffMeanwhile += int64(share * float64(q.away.while.kept-q.away.while.busy))
 }
 
 // oneSided reports whether a channel is only sent to, or only received from, at the places that

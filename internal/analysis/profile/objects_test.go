@@ -715,7 +715,8 @@ func TestMeanwhile(t *testing.T) {
 		b.End(g)
 	}
 	p := profileOf(t, b)
-	if len(p.Objects) != 1 || p.Objects[0].Away != 220 || p.Objects[0].Meanwhile != 2*50+1*100+2*70 {
+	if len(p.Objects) != 1 || p.Objects[0].Away != 220 || p.Objects[0].Meanwhile != 2*50+1*100+2*70 ||
+		p.Objects[0].OffMeanwhile != 60 {
 		t.Errorf("found %+v, expected 220 ns, and 340 ns of processors meanwhile", p.Objects)
 	}
 }

@@ -88,10 +88,15 @@ func (c *busy) until(n int, now trace.Time) {
 // sum is the processor time.
 func (c *busy) sum() int64 { return c.ns }
 
-// keptUpTo is the time for which processors were kept up to a time since the last change, with n
-// goroutines that keep one now.
-func (c *busy) keptUpTo(n int, now trace.Time) int64 {
-	return c.kept + int64(n)*max(0, int64(now-c.told))
+// used is the time of processors: for which goroutines kept them, and for which they were busy,
+// because the operating system had not taken them.
+type used struct{ kept, busy int64 }
+
+// upTo is the time of processors up to a time since the last change, with n goroutines that keep
+// one now.
+func (c *busy) upTo(n int, now trace.Time) used {
+	since := max(0, int64(now-c.told))
+	return used{c.kept + int64(n)*since, c.ns + int64(n-c.off)*since}
 }
 
 // time is how long any goroutine kept a processor.

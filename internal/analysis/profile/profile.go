@@ -85,6 +85,7 @@ type Profile struct {
 	Entries []Entry   `json:"entries"`
 	Objects []Object  `json:"objects"` // of synchronization, longest waits first
 	Left    []Left    `json:"left,omitempty"`
+	Endless []Endless `json:"endless,omitempty"`
 	Chains  []Chain   `json:"chains,omitempty"`
 	Calls   []Call    `json:"calls,omitempty"`
 

@@ -32,25 +32,26 @@ type queue struct {
 
 // away follows when goroutines wait, or have not run since.
 type away struct {
-	n        int
-	since    trace.Time // there are some
-	keptAt   int64      // for which processors were kept up to then
-	ns, kept int64      // how long there were some, and for which processors were kept meanwhile
+	n     int
+	since trace.Time // there are some
+	at    used       // up to then
+	ns    int64      // how long there were some
+	while used       // of processors meanwhile
 }
 
-// goes accounts that one begins to wait, and comes that one runs. kept is the time for which
-// processors were kept up to now.
-func (a *away) goes(now trace.Time, kept int64) {
+// goes accounts that one begins to wait, and comes that one runs.
+func (a *away) goes(now trace.Time, at used) {
 	if a.n == 0 {
-		a.since, a.keptAt = now, kept
+		a.since, a.at = now, at
 	}
 	a.n++
 }
 
-func (a *away) comes(now trace.Time, kept int64) {
+func (a *away) comes(now trace.Time, at used) {
 	if a.n--; a.n == 0 {
 		a.ns += int64(now - a.since)
-		a.kept += kept - a.keptAt
+		a.while.kept += at.kept - a.at.kept
+		a.while.busy += at.busy - a.at.busy
 	}
 }
 

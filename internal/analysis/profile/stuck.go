@@ -47,6 +47,44 @@ type again struct {
 // wait again.
 const inVain = 20_000
 
+// Endless are goroutines of one kind of which none ended: they wait at the end, or run.
+type Endless struct {
+	Entry string `json:"entry"` // the id of their entry
+	Name  string `json:"name"`
+	Count int64  `json:"count"`
+	First int64  `json:"first_created_ns"`
+	Last  int64  `json:"last_created_ns"`
+}
+
+// lives are when goroutines of a kind were created, and how many of them ended.
+type lives struct {
+	created, ended int64
+	first, last    trace.Time
+}
+
+// begins notes that one was created.
+func (x lives) begins(now trace.Time) lives {
+	if x.created == 0 {
+		x.first = now
+	}
+	x.created, x.last = x.created+1, now
+	return x
+}
+
+// endless lists those of which none ended, the most first.
+func endless(r *replay.Replay, by map[replay.GroupID]lives) (list []Endless) {
+	for group, x := range by {
+		if x.ended == 0 && x.created > 1 && group != replay.NoGroup {
+			list = append(list, Endless{goroutineID(r, group), r.Groups.Origin(group).Name, x.created, int64(x.first),
+				int64(x.last)})
+		}
+	}
+	slices.SortFunc(list, func(a, b Endless) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Entry, b.Entry), cmp.Compare(a.First, b.First))
+	})
+	return list
+}
+
 // leftKey is of whom Left are.
 type leftKey struct {
 	group  replay.GroupID

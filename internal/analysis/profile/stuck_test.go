@@ -208,3 +208,32 @@ func TestChainsMeet(t *testing.T) {
 		}
 	}
 }
+
+// TestEndless: goroutines of a kind of which none ended are known, with when they were created.
+func TestEndless(t *testing.T) {
+	t.Parallel()
+	for _, ends := range []bool{false, true} {
+		b := tracetest.New(2)
+		main := b.Go(0, "runtime.main")
+		b.Start(main, 0)
+		b.Enter(main, b.Proc("main.join"))
+		for k := range int64(4) {
+			g := b.At(k*10*ms).Go(main, "main.beat")
+			b.Start(g, 1)
+			if b.At(k*10*ms + ms); ends && k == 2 {
+				b.End(g)
+			} else {
+				b.Park(g, "sleep")
+			}
+		}
+		p, err := profile.New(b.At(100 * ms).Trace())
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := len(p.Endless) == 1 && p.Endless[0].Name == "main.beat" && p.Endless[0].Count == 4 &&
+			p.Endless[0].Last == 30*ms
+		if ends == found || ends && len(p.Endless) > 0 {
+			t.Errorf("one ends: %v: found %+v", ends, p.Endless)
+		}
+	}
+}
