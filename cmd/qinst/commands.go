@@ -41,7 +41,9 @@ func commands() []command {
 			"Test is \"go test -toolexec qinst\", with qinst's flags at any place. Flags of the\n" +
 				"test itself that are named like one of qinst's go behind -args. Traces are in the\n" +
 				"directory for temporary files, unless QINST=out=FILE says otherwise. A package\n" +
-				"whose result is (cached) does not run and writes none: -count=1 runs it.\n\n" + selectionHelp,
+				"whose result is (cached) does not run and writes none: -count=1 runs it.\n" +
+				"At the end packages stand on one time axis: what ran alone, what began last, and\n" +
+				"whose tests run one after another.\n\n" + selectionHelp,
 			[][2]string{
 				{"test -run TestServer ./server", "one test with probes in the main module"},
 				{"test -bench . -size 50 ./...", "benchmarks, without probes in small procedures"},

@@ -6,6 +6,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+
+	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/report"
+	"qinst.dev/internal/trace"
 )
 
 // setupTest runs "go test" with qinst around its tools, and names the traces that the tests wrote.
@@ -20,10 +25,33 @@ func setupTest(fs *flagSet) action {
 		for _, name := range fresh {
 			fmt.Fprintf(e.stderr, "qinst: trace: %s\n", name)
 		}
+		showTests(e, fresh)
 		if err == nil && mayBeCached(fs.passed, args) {
 			fmt.Fprintln(e.stderr, "qinst: a package that is (cached) did not run and has no trace: -count=1 runs it")
 		}
 		return err
+	}
+}
+
+// worthShowing is how long the tests of one package take at least that have a page of their own.
+const worthShowing = time.Second
+
+// showTests shows on one time axis the packages whose tests wrote traces.
+func showTests(e *env, traces []string) {
+	var list []report.Tested
+	for _, name := range traces {
+		t, err := trace.Open(name)
+		if err != nil {
+			continue // it is the second part of one, or none
+		}
+		if p, _, err := steps.Build(t, steps.Options{}); err == nil && t.Began > 0 {
+			program, _ := t.Attr("program").(string)
+			list = append(list, report.NewTested(program, t.Began, p))
+		}
+		_ = t.Close() // it was only read
+	}
+	if len(list) > 1 || len(list) == 1 && list[0].To-list[0].From > int64(worthShowing) {
+		_ = report.Tests(list).WriteText(e.stderr) // the tests' own output is on the standard output
 	}
 }
 
