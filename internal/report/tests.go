@@ -131,7 +131,8 @@ func better(list []Tested, from, to int64) (texts []string) {
 	for i := range list {
 		x := &list[i]
 		one := x.oneAtATime()
-		if len(x.Tests) < 2 || measure.Ratio(one, to-from) < worthSaying || measure.Ratio(x.Busy, x.took()) > busyTests {
+		if len(x.Tests) < 2 || measure.Ratio(one, to-from) < worthSaying ||
+			measure.Ratio(x.Busy, x.took()) > busyTests {
 			continue
 		}
 		text := fmt.Sprintf("The tests of %s run one after another for %s: t.Parallel lets them run together. The longest ones are",
