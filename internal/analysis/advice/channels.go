@@ -82,8 +82,7 @@ func receivers(f *Facts) (out []Item) {
 // producer and consumer.
 func buffers(f *Facts) (out []Item) {
 	p := f.Profile
-	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() ||
-		measure.Ratio(unused(p), p.Wall) < unusedShare.value() {
+	if measure.Ratio(mostGain(p), p.Wall) < gainShare.value() {
 		return nil // they wait for processors rather than for each other
 	}
 	for i := range p.Objects {
@@ -98,19 +97,24 @@ func buffers(f *Facts) (out []Item) {
 			}
 		}
 		// Of many channels of one name senders may wait for some, and receivers for others, which
-		// no buffer changes.
-		if measure.Ratio(o.Turns, p.Wall*int64(max(1, o.Objects))) < bufferShare.value() {
+		// no buffer changes, or one does for all: only a computed run tells.
+		inTurn := measure.Ratio(o.Turns, p.Wall*int64(max(1, o.Objects))) >= bufferShare.value() &&
+			measure.Ratio(unused(p), p.Wall) >= unusedShare.value()
+		if !inTurn && (o.Kind != replay.KindChannel || measure.Ratio(sent, p.Wall) < bufferShare.value()) {
 			continue
 		}
-		turns := "in turn"
-		if o.Turns < min(sent, received)*9/10 {
-			turns = measure.Time(o.Turns) + " of it in turn"
+		turns := ", in turn"
+		switch {
+		case !inTurn:
+			turns = ""
+		case o.Turns < min(sent, received)*9/10:
+			turns = ", " + measure.Time(o.Turns) + " of it in turn"
 		}
 		out = append(out, Item{ID: "small-buffer", Claim: "both sides of a channel wait in turn",
-			Subject: aboutObject(o), Change: LargerBuffer, WhatIf: f.room(o, largeBuffer),
+			Subject: aboutObject(o), Change: LargerBuffer, WhatIf: f.room(o, largeBuffer), computed: !inTurn,
 			Evidence: []Fact{ns("senders waited", sent), ns("receivers waited", received), ns("in turn", o.Turns),
 				ns("until they ran again", o.Ready), ns("senders and receivers waited", sent+received+o.Ready)},
-			Text: fmt.Sprintf("give %s a larger buffer: senders waited %s for receivers and receivers %s for senders, %s%s", name(o), measure.Time(sent), measure.Time(received), turns, again(p, o))})
+			Text: fmt.Sprintf("give %s a larger buffer: senders waited %s for receivers and receivers %s for senders%s%s", name(o), measure.Time(sent), measure.Time(received), turns, again(p, o))})
 	}
 	return out
 }

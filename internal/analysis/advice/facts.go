@@ -101,6 +101,15 @@ func Held(p *profile.Profile) (list []predict.Held) {
 	return list
 }
 
+// entry is one by its id; nil: there is none.
+func (f *Facts) entry(id string) *profile.Entry {
+	i := slices.IndexFunc(f.Entries, func(e profile.Entry) bool { return e.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &f.Entries[i]
+}
+
 // written is the entry of a procedure of the source; nil: there is none of that name.
 func (f *Facts) written(name string) *profile.Entry {
 	i := slices.IndexFunc(f.Entries, func(e profile.Entry) bool { return isWritten(&e) && e.Name == name })

@@ -16,11 +16,12 @@ type Item struct {
 	Defect   bool    `json:"defect,omitempty"` // it is wrong whatever it costs
 	Text     string  `json:"text"`
 
-	holder string // the procedure that has a lock while goroutines wait for it
-	waiter string // the id of the one that waits for a batch
-	upTo   string // a greater change than WhatIf of the same kind, which gains most
-	likely int64  // its bound in a run on a machine as busy as in this one, if that is less
-	partly bool   // its change is one of all of something, of which a program will do away with a part
+	holder   string // the procedure that has a lock while goroutines wait for it
+	waiter   string // the id of the one that waits for a batch
+	upTo     string // a greater change than WhatIf of the same kind, which gains most
+	likely   int64  // its bound in a run on a machine as busy as in this one, if that is less
+	computed bool   // it is one only if a computed run gains
+	partly   bool   // its change is one of all of something, of which a program will do away with a part
 }
 
 // Subject is a line of the profile, or the whole run.

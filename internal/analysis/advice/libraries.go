@@ -24,11 +24,9 @@ func pools(f *Facts) (out []Item) {
 		if !known || mean < poolShare.value() || f.opensFor(o) {
 			continue
 		}
-		s, waiter := aboutObject(o), f.waiter(o)
-		for k := range f.Entries {
-			if e := &f.Entries[k]; e.ID == waiter {
-				s = about(e)
-			}
+		s := aboutObject(o)
+		if e := f.entry(f.waiter(o)); e != nil {
+			s = about(e)
 		}
 		out = append(out, Item{ID: "library-pool", Claim: "goroutines queue for what a library gives to so many",
 			Subject: s, Change: MoreWorkers, AtMost: min(mostGain(f.Profile), unusedWhile(f.Profile, o)),

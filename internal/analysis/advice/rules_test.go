@@ -175,6 +175,11 @@ func TestRules(t *testing.T) {
 			p.Objects = []profile.Object{{Name: "wait for GC cycle", Kind: "wait for GC cycle", Objects: 1, Waits: 40, Wait: 200,
 				Waiting: []int64{300, 200}, WaitedIn: []profile.Wait{{Reason: "main.f", Time: 200}}}}
 		}},
+		{"call runtime.ReadMemStats less often in main.usage (f.go:9), or once for all: it stops all goroutines, which it did 90 times, for 100ns (20.0% of the run)", func(p *profile.Profile) {
+			p.GC.Stops, p.GC.Stopped = 90, 100
+			p.Calls = []profile.Call{{Caller: "main.f", Callee: "runtime.ReadMemStats", File: "a/f.go", Line: 9, Count: 90,
+				Via: "main.usage"}}
+		}},
 		{"main.f (f.go:9) has to wait for a connection of database/sql's pool, 40 times 15ns, 1.20 goroutines on average", func(p *profile.Profile) {
 			p.Busy, p.Parallelism = 700, []int64{0, 300, 200}
 			p.Entries[0].File, p.Entries[0].Line, p.Entries[0].SelfBusy = "a/f.go", 9, 700

@@ -45,6 +45,8 @@ func (f *Facts) weigh(list []Item) (out []Item) {
 			continue // one line for each object, by the first rule that finds it
 		}
 		switch f.gain(&it); {
+		case it.computed && (it.Gain == nil || float64(it.Gain.Low) < surelyGains*float64(f.Wall)):
+			// its waits are as they should be
 		case it.Gain == nil && f.bound(&it):
 			out = append(out, it)
 		case it.Gain == nil:
