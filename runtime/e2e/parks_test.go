@@ -23,14 +23,17 @@ func TestParks(t *testing.T) {
 	}
 	found := map[string][]park{}
 	var runs, yields uint64
-	called := 0 // how many system calls that take a while have their place
+	called, brief := 0, 0 // how many system calls that take a while have their place, and short ones
 	losses, err := tr.Events(func(list []trace.Event) error {
 		for i := range list {
 			if e := &list[i]; e.Kind == trace.Yields && e.G == 1 {
 				runs, yields = runs+1, yields+e.Yields()
 			} else if e.Kind == trace.Change && (e.From == trace.Syscall || e.From == trace.Blocked) {
-				if parkedIn(tr, e.CalledIn()) == "main.calls" {
+				switch parkedIn(tr, e.CalledIn()) {
+				case "main.calls":
 					called++
+				case "main.brief":
+					brief++
 				}
 			} else if e.Kind == trace.Change && e.To == trace.Waiting {
 				w := e.Wait()
@@ -50,6 +53,9 @@ func TestParks(t *testing.T) {
 	}
 	if called != 20 {
 		t.Errorf("%d system calls are made in main.calls, expected 20", called)
+	}
+	if brief > 50 { // where the thread was kept waiting
+		t.Errorf("%d of 200 short system calls have stacks", brief)
 	}
 	if losses.Reasons != 0 {
 		t.Errorf("%d stops have the reason of a wait before", losses.Reasons)

@@ -65,9 +65,13 @@ const (
 //go:nosplit
 func qinstPublish(p *uintptr, v uintptr) { *p = v }
 
+// qinstLongTicks is how long a system call takes in which whoever made it waits: some 10 us.
+const qinstLongTicks = 1 << 15
+
 // qinstEndsAtomic reports whether an instruction ends at pc that is atomic: LOCK with XADD,
 // CMPXCHG, AND or OR, or XCHG, with a memory operand, as the compiler writes them. Nothing before
-// first is read. Context: hook, writer.
+// first is read.
+// Context: hook, writer.
 func qinstEndsAtomic(pc, first uintptr) bool {
 	for n := uintptr(3); n <= 13 && pc-n >= first; n++ {
 		if qinstAtomicLen(pc-n) == n {

@@ -67,6 +67,10 @@ const (
 //go:nosplit
 func qinstPublish(p *uintptr, v uintptr) { atomic.StoreReluintptr(p, v) }
 
+// qinstLongTicks is how long a system call takes in which whoever made it waits: some 10 us, where
+// the clock has 25 to 50 MHz, as on most machines.
+const qinstLongTicks = 1 << 9
+
 // qinstEndsAtomic reports whether an instruction ends at pc that is atomic: one of LSE's that load,
 // change and store, that swap, or that compare and swap. Nothing before first is read.
 // Context: hook, writer.

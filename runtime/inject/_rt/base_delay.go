@@ -16,7 +16,6 @@ const (
 	qinstDelayedToken = 1 << 30   // of a loop's entry: at its exit the iterations count
 
 	qinstAwayNS  = 100e3 // in a longer gap the system had taken the thread away
-	qinstLongNS  = 10e3  // a system call in which whoever made it waits
 	qinstOldNS   = 50e3  // a reading of a thread's processor time is old
 	qinstOwedPay = 8     // one part of a delay in so many pays for what earlier ones took too long
 )
@@ -32,7 +31,6 @@ var (
 var (
 	qinstTickRate     float64 // ticks in a ns; 0: not yet known
 	qinstAwayTicks    uint64
-	qinstLongTicks    uint64
 	qinstOldTicks     uint64
 	qinstGuessedTicks [2]uint64
 	qinstAround       [2]uint64 // ticks that trials take beside the time that they measure
@@ -53,7 +51,6 @@ func qinstTicksOf(ns float64) uint64 {
 		to, ended := qinstReadBoth()
 		qinstTickRate = float64(to-from) / float64(ended-began)
 		qinstAwayTicks = uint64(qinstAwayNS * qinstTickRate)
-		qinstLongTicks = uint64(qinstLongNS * qinstTickRate)
 		qinstOldTicks = uint64(qinstOldNS * qinstTickRate)
 		// Behind a delay whose end was not predicted all waits for that end, if it is alone; the
 		// next one of a row waits less. What a program does is in between: delays of 0.5 to 2 us

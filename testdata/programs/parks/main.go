@@ -155,6 +155,18 @@ func calls() {
 	}
 }
 
+// brief makes system calls in which it does not wait.
+//
+//go:noinline
+func brief() {
+	var st syscall.Stat_t
+	for range 200 {
+		if err := syscall.Fstat(1, &st); err != nil {
+			panic(err)
+		}
+	}
+}
+
 //go:noinline
 func pulls() {
 	next, stop := iter.Pull(func(yield func(int) bool) {
@@ -252,7 +264,7 @@ func main() {
 	for _, f := range []func(){receiveNil, sendNil, selectNone} {
 		go f()
 	}
-	for _, f := range []func(){receive, send, selects, sleeps, timer, lock, readLock, writeLock, waitGroup, condition, once, network, file, calls, pulls, yields, collects, traced, heap} {
+	for _, f := range []func(){receive, send, selects, sleeps, timer, lock, readLock, writeLock, waitGroup, condition, once, network, file, calls, brief, pulls, yields, collects, traced, heap} {
 		f()
 	}
 	fmt.Fprintln(io.Discard, stopped())
