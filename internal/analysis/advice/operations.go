@@ -74,6 +74,7 @@ func (f *Facts) costly() *Item {
 	}
 	return &Item{ID: "many-operations", Claim: "operations on synchronization objects take long by themselves", Subject: s,
 		WhatIf: fmt.Sprintf("self:%s=-%.0f%%", in.Name, 100*measure.Ratio(most.SelfNPT, in.SelfNPT)), partly: true,
+		upTo: fmt.Sprintf("self:%s=-100%%", in.Name), // what is beside the lock waits for its cache line, too
 		Evidence: []Fact{ns("operations in their line", most.SelfNPT), ns("at least", most.SelfNPTs.Low),
 			count("operations", object.Ops)},
 		Text: text}

@@ -92,13 +92,16 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 		it.ID, it.Claim, it.Change = "input-output", "the run waits for system calls", StartTogether
 		it.Text = fmt.Sprintf("%s waits for the system%s for %s: make fewer such calls, some together, or do other work meanwhile", at(&s), in(w), long)
 	case w.Waiter != nil:
-		set := at(&s)
+		until := "the deadline that " + at(&s) + " sets"
+		if w.Waiter.Name == w.Name && w.Waiter.Line == w.Line { // who set it is not known
+			until = "a deadline passes"
+		}
 		it.ID, it.Claim, it.Change = "deadline", "the run waits until a deadline passes", MoreWorkers
 		it.Subject = f.proc(critpath.WaitedIn{Name: w.Waiter.Name, File: w.Waiter.File, Line: w.Waiter.Line})
 		if w.What == "" {
 			what = "what does not come"
 		}
-		it.Text = fmt.Sprintf("%s waits for %s until the deadline that %s sets: %s. ", at(&it.Subject), what, set, long)
+		it.Text = fmt.Sprintf("%s waits for %s until %s: %s. ", at(&it.Subject), what, until, long)
 		if w.What != "" {
 			it.Text += "If who has one waits for another, let it give that back first, let fewer in, or allow more"
 		} else {
@@ -113,6 +116,9 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 	case w.What != "":
 		it.ID, it.Claim, it.Change = "library-wait", "the run waits for what a library gives to so many", MoreWorkers
 		it.Text = fmt.Sprintf("%s waits for %s for %s: allow more, or ask less often", at(&s), what, long)
+	case w.Several && f.asleep(w.Name) >= together:
+		it.Change = MoreWorkers
+		it.Text = fmt.Sprintf("%s waits for timers for %s, on average in %.1f goroutines at once: let more of them wait at the same time, or ask for less", at(&s), long, f.asleep(w.Name))
 	case w.Several:
 		it.Text = fmt.Sprintf("%s sleeps for %s: wait for the event itself (a channel, a sync.Cond) instead of looking for it, or do other work meanwhile", at(&s), long)
 	default:
@@ -123,6 +129,21 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 		}
 	}
 	return it
+}
+
+// together is how many goroutines that sleep in one place at once, on average, do not look for
+// something, but wait for many things.
+const together = 1.5
+
+// asleep is how many goroutines sleep in a procedure, on average.
+func (f *Facts) asleep(proc string) float64 {
+	ns := int64(0)
+	for i := range f.Objects {
+		if o := &f.Objects[i]; o.Kind == "sleep" && len(o.WaitedIn) > 0 && o.WaitedIn[0].Reason == proc {
+			ns += o.Wait
+		}
+	}
+	return measure.Ratio(ns, f.Wall)
 }
 
 // in names the function in which a procedure waits for the system or the network.

@@ -147,7 +147,10 @@ func (f *Facts) gain(it *Item) {
 	}
 	lo, value, hi := c.LoPct-less, c.GainPct-less, c.HiPct-less
 	if most, err := f.Gains.Gain(it.upTo); it.upTo != "" && err == nil && most.Unknown == "" {
-		hi = max(hi, min(most.HiPct, 100*measure.Ratio(mostGain(f.Profile), f.Wall)))
+		if waits[it.ID] {
+			most.HiPct = min(most.HiPct, 100*measure.Ratio(mostGain(f.Profile), f.Wall))
+		}
+		hi = max(hi, most.HiPct)
 	}
 	if it.partly { // two at a time gain half of it
 		lo, value = lo/2, 3*value/4

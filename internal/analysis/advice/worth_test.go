@@ -116,6 +116,8 @@ func TestOutside(t *testing.T) {
 	}
 	several := sleep
 	several.Several = true
+	many := several
+	many.Name = "main.many"
 	opens := sleep
 	opens.What, opens.Count = names.Opened["database/sql.(*DB).conn"], 30
 	limited := sleep
@@ -128,6 +130,7 @@ func TestOutside(t *testing.T) {
 	}{
 		{waitsOnPath("timer", 320, sleep, short), "", "timer", "main.poll (poll.go:7) waits for timers one after another, for 300ns (60.0% of the run, 3 times 100ns): start these together"},
 		{waitsOnPath("timer", 300, several), "", "timer", "main.poll (poll.go:7) sleeps for"},
+		{waitsOnPath("timer", 300, many), "", "timer", "main.many (poll.go:7) waits for timers for 300ns (60.0% of the run, 3 times 100ns), on average in 2.4 goroutines at once"},
 		{waitsOnPath("timer", 300, opens), "", "new-connections", "reuse connections instead of opening them in main.poll (poll.go:7), for 300ns (60.0% of the run, 30 times 10ns)"},
 		{waitsOnPath("timer", 300, limited), "", "library-wait", "main.poll (poll.go:7) waits for the rate of the limiter"},
 		{waitsOnPath("timer", 300, deadline("dep.watch", "", 200), deadline("main.size", "a connection of database/sql's pool", 100)), "",
@@ -140,6 +143,8 @@ func TestOutside(t *testing.T) {
 		{waitsOnPath("timer", 300, sleep), "main.handle", "", ""},
 	} {
 		f := &Facts{Profile: twoLocks(), Path: c.path, Served: c.served}
+		f.Objects = append(f.Objects, profile.Object{Name: "time.Sleep in main.many", Kind: "sleep", Wait: 1200,
+			WaitedIn: []profile.Wait{{Reason: "main.many", Time: 1200}}})
 		list := outside(f)
 		switch {
 		case c.id == "" && len(list) == 0:
@@ -191,7 +196,7 @@ func TestMechanisms(t *testing.T) {
 	ids := func(change func(p *profile.Profile)) (list []string) {
 		p := &profile.Profile{Wall: 1e9, Busy: 1e9, NPTSum: 1e9, Procs: 2, Parallelism: []int64{0, 1e9, 0},
 			Entries: []profile.Entry{{ID: "go:main.item<main.each", Kind: profile.KindGoroutine, Name: "main.item",
-				Calls: 400_000, Got: 100_000_000, Creator: "main.each"}},
+				Calls: 400_000, Got: 100_000_000, Creator: "main.each"}, {ID: "2", Kind: profile.KindProc, Name: "main.idle"}},
 			Objects: []profile.Object{{Name: "main.more", Kind: "cond", Objects: 1, Waits: 400_000, Vain: 390_000,
 				Waiting: []int64{1e9}}}}
 		change(p)
@@ -209,6 +214,7 @@ func TestMechanisms(t *testing.T) {
 		{func(p *profile.Profile) { p.Entries[0].Got *= 100 }, "tiny-goroutines", false}, // 25 us each
 		{func(p *profile.Profile) { p.Entries[0].Calls = 4000 }, "tiny-goroutines", false},
 		{func(*profile.Profile) {}, "wake-ups-in-vain", true},
+		{func(p *profile.Profile) { p.Objects[0].Name = "net/http.(*connReader).cond" }, "wake-ups-in-vain", false},
 		{func(p *profile.Profile) { p.Objects[0].Vain = 100_000 }, "wake-ups-in-vain", false},
 		{func(p *profile.Profile) { p.Objects[0].Vain, p.Objects[0].Waits = 390, 400 }, "wake-ups-in-vain", false},
 	} {

@@ -46,6 +46,9 @@ func (b *builder) waitsIn(i int, s stretch, g steps.G) {
 		return
 	}
 	at := waitPlace{Frame: b.waitsAt(s, g)}
+	if s.cause == steps.Timer && s.via != 0 && at.Function == "" { // who set the timer is not known
+		at.Frame = b.p.WaitedAt(s.via)
+	}
 	if at.Function == "" {
 		return
 	}
