@@ -55,7 +55,7 @@ func TestUnlocks(t *testing.T) {
 				p.Wall, hints[lock])
 		}
 	}
-	const lock, why = "main.(*byExpression).mu", "how long it is held is not known, because some operations on it have no probe"
+	const lock, why = "main.(*byExpression).mu", "its hold is not known: some operations on it have no probe"
 	o := objects[lock]
 	if o == nil || !o.Partly || o.Holds != 0 || o.Wait < said["expression"]/2 {
 		t.Fatalf("%s: found %+v, expected waits and no holds", lock, o)

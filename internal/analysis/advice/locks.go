@@ -85,8 +85,11 @@ func contended(f *Facts, o *profile.Object, queued int64) Item {
 		it.Text = fmt.Sprintf("shorten what %s guards%s, or split it: %s; %s held for %s%s", name(o), in, queue+several,
 			was(o), held(o, p.Wall), by)
 	} else {
-		if by == "" {
+		switch {
+		case by == "":
 			by = "; " + unknown(o) + waiting(p, o)
+		case o.Ops > 0:
+			by += "; " + unknown(o)
 		}
 		it.Text = fmt.Sprintf("hold %s for a shorter time%s, or use it less often: %s%s", name(o), in, queue+several, by)
 	}

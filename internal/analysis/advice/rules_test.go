@@ -70,7 +70,7 @@ func TestRules(t *testing.T) {
 				p.Objects = []profile.Object{{Name: "main.mu", Objects: 1, Ops: 1000, Degraded: 990, Holds: 9, Hold: 40,
 					HoldInterval: &[2]int64{40, 500}, Wait: 200, Waiting: []int64{400, 0, 100}}}
 			}},
-		{"goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; 75.0% of the waits ended when main.f gave it back", func(p *profile.Profile) {
+		{"goroutines queued for it for 100ns (20.0% of the run), 0.40 on average; 75.0% of the waits ended when main.f gave it back; its hold is not known: some operations on it have no probe", func(p *profile.Profile) {
 			p.Busy = 700
 			p.Objects = []profile.Object{{Name: "main.mu", Kind: "lock", Objects: 1, Ops: 1000, Partly: true, Wait: 200,
 				Waiting: []int64{400, 0, 100}, WaitedFor: []profile.Wait{{Reason: "sync.Mutex.Lock", Time: 200}},

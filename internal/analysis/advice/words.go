@@ -68,7 +68,7 @@ func unknown(o *profile.Object) string {
 	if o.Ops == 0 {
 		return "no probe sees how long it is held"
 	}
-	return "how long it is held is not known, because " + without(o)
+	return "its hold is not known: " + without(o)
 }
 
 // without says what the holds lack that are known.
