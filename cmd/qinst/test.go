@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace"
 )
@@ -36,10 +37,18 @@ func setupTest(fs *flagSet) action {
 // worthShowing is how long the tests of one package take at least that have a page of their own.
 const worthShowing = time.Second
 
+// mostShown is the size up to which traces are read without being asked for: some seconds' work.
+const mostShown = 64 << 20
+
 // showTests shows on one time axis the packages whose tests wrote traces.
 func showTests(e *env, traces []string) {
 	var list []report.Tested
 	for _, name := range traces {
+		if st, err := os.Stat(name); err == nil && st.Size() > mostShown {
+			fmt.Fprintf(e.stderr, "qinst: %s has more than %s, and is not shown with the others: qinst report reads it\n",
+				name, measure.Bytes(mostShown))
+			continue
+		}
 		t, err := trace.Open(name)
 		if err != nil {
 			continue // it is the second part of one, or none

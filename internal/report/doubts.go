@@ -31,7 +31,7 @@ func (pg *page) doubts() (list []doubt) {
 	}
 	if p.OffCPUMatters() && p.BusyKnown() {
 		of := measure.Percent(p.OffCPU, p.Busy+p.Spin+p.OffCPU)
-		kept := fmt.Sprintf("the operating system kept running threads waiting for %s (%s)", measure.Time(p.OffCPU), of)
+		kept := "the operating system kept running threads waiting for " + pg.waited()
 		add(kept, "the operating system kept running threads waiting for %s (%s of the time that goroutines ran by the scheduler): %s; that time is [off-CPU], taken evenly out of all lines, because nothing tells which of them waited%s%s", pg.waited(), of, pg.load(), pg.pressure(), pg.refused())
 	}
 	if p.OffMatters() {
@@ -62,9 +62,9 @@ func (pg *page) doubts() (list []doubt) {
 		if pg.remedy != nil {
 			what = "the last section says what to leave out"
 		}
-		took := fmt.Sprintf("recording took about %s of the processor time", measure.Percent(c.All, cpu))
-		add(took, "%s (between %s and %s), so that the program took %.2f times as much; the budget is %.3g%%: %s", took,
-			measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu),
+		took := fmt.Sprintf("recording took about %s of the processor time (between %s and %s)", measure.Percent(c.All, cpu),
+			measure.Percent(c.Lo, cpu), measure.Percent(c.Hi, cpu))
+		add(took, "%s, so that the program took %.2f times as much; the budget is %.3g%%: %s", took,
 			float64(cpu)/float64(max(1, cpu-c.All)), float64(budget)/10, what)
 	}
 	return list

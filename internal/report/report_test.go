@@ -18,7 +18,7 @@ func TestPageWarns(t *testing.T) {
 	tr.Throttled, tr.Limits = 5e6, []trace.Limit{{Time: 10, Bytes: 1 << 20, Reason: "bytes"}}
 	var out bytes.Buffer
 	Page(tr, &advice.Facts{Profile: p}).WriteText(&out)
-	for _, want := range []string{"WARNING: the operating system kept running threads waiting for 30.0ms (2.9%); the control group's\n         quota stopped the process for 5.00ms",
+	for _, want := range []string{"WARNING: the operating system kept running threads waiting for 30.0ms; the control group's quota\n         stopped the process for 5.00ms",
 		"30.0ms (2.9% of the time that\n           goroutines ran by the scheduler)", "quota stopped the process for 5.00ms", "3 blocks of events are missing",
 		"note: 7 calls were not traced", "points only counted: bytes limit, 1 MiB written"} {
 		if !strings.Contains(out.String(), want) {

@@ -110,7 +110,11 @@ func buffers(f *Facts) (out []Item) {
 		case o.Turns < min(sent, received)*9/10:
 			turns = ", " + measure.Time(o.Turns) + " of it in turn"
 		}
-		out = append(out, Item{ID: "small-buffer", Claim: "both sides of a channel wait in turn",
+		claim := "both sides of a channel wait in turn"
+		if !inTurn {
+			claim = "senders wait although a larger buffer would let them go on"
+		}
+		out = append(out, Item{ID: "small-buffer", Claim: claim,
 			Subject: aboutObject(o), Change: LargerBuffer, WhatIf: f.room(o, largeBuffer), computed: !inTurn,
 			Evidence: []Fact{ns("senders waited", sent), ns("receivers waited", received), ns("in turn", o.Turns),
 				ns("until they ran again", o.Ready), ns("senders and receivers waited", sent+received+o.Ready)},
@@ -149,11 +153,11 @@ func handovers(f *Facts) []Item {
 	}
 	d := &f.Sampling.Doing[k]
 	waits := ""
-	if 2*uint64(most.Waits) > uses(most)/2 {
+	if 2*uint64(most.Waits) > uses(most) {
 		waits = ", and most of them wait"
 	}
 	return []Item{{ID: "many-handovers", Claim: "channel operations take much of the processor time", Subject: aboutObject(most),
-		Change: Batch, AtMost: f.doing(replay.Channels),
+		Change: Batch, likely: f.doing(replay.Channels),
 		Evidence: []Fact{count("operations", uses(most)), count("waits", most.Waits), share("of processor time", d.Share),
 			share("of it at least", d.In[0])},
 		Text: fmt.Sprintf("hand over several items at a time at %s: %s operations there%s; operations on channels take %.0f to %.0f %% of the procedures' time, most of it in %s",

@@ -65,9 +65,9 @@ func forced(f *Facts) (out []Item) {
 			s = about(e)
 		}
 		out = append(out, Item{ID: "forced-collections", Claim: "the program waits for collections that it asks for", Subject: s,
-			Change: Release, AtMost: min(o.Wait, f.Wall), Evidence: []Fact{count("waits", o.Waits), ns("waited", o.Wait),
+			Change: Release, likely: min(o.Wait, f.Wall), Evidence: []Fact{count("waits", o.Waits), ns("waited", o.Wait),
 				count("cycles", f.GC.Cycles)},
-			Text: fmt.Sprintf("do not call runtime.GC in %s: on average %.2f goroutines waited there for the end of one of %s collections. What is to be given back can be by a call, without a finalizer",
+			Text: fmt.Sprintf("do not call runtime.GC in %s: on average %.2f goroutines waited there for the end of one of %s collections. Leave them to the runtime, and release resources by a call instead of a finalizer",
 				at(&s), measure.Ratio(o.Wait, f.Wall), measure.Count(f.GC.Cycles))})
 	}
 	return out
@@ -88,10 +88,10 @@ func stops(f *Facts) (out []Item) {
 			s.ID = e.ID
 		}
 		out = append(out, Item{ID: "stops-the-world", Claim: "the program stops the world again and again", Subject: s,
-			Change: Batch, AtMost: f.GC.Stopped,
+			Change: Batch, likely: f.GC.Stopped,
 			Evidence: []Fact{count("stops", f.GC.Stops), ns("stopped", f.GC.Stopped), count("calls", c.Count)},
-			Text: fmt.Sprintf("call %s less often in %s, or once for all: it stops all goroutines, which it did %s times, for %s (%s of the run)",
-				c.Callee, at(&s), measure.Count(c.Count), measure.Time(f.GC.Stopped),
+			Text: fmt.Sprintf("call %s less often in %s, or once for all: it stops all goroutines, which it did %s times; all stops together took %s (%s of the run)",
+				c.Callee, at(&s), c.Number().Mark()+measure.Count(c.Count), measure.Time(f.GC.Stopped),
 				measure.Percent(f.GC.Stopped, f.Wall))})
 	}
 	return out

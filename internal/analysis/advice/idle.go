@@ -136,7 +136,7 @@ func locked(f *Facts) (out []Item) {
 		s.ID = e.ID
 	}
 	return []Item{{ID: "locked-threads", Claim: "goroutines that are tied to threads hand over to each other", Subject: s,
-		Change: Release, AtMost: f.IdleReady,
+		Change: Release, likely: f.IdleReady,
 		Evidence: []Fact{ns("a goroutine was ready, and none ran", f.IdleReady), count("calls of runtime.LockOSThread", most.Count)},
 		Text: fmt.Sprintf("do not tie the goroutines of %s to threads (runtime.LockOSThread), or let them hand over more at a time: for %s (%s of the run) a goroutine was ready, and none ran, because each hand-over wakes a thread",
 			at(&s), measure.Time(f.IdleReady), measure.Percent(f.IdleReady, f.Wall))}}

@@ -66,11 +66,11 @@ func connections(f *Facts) (out []Item) {
 		}
 		s, cost := about(e), f.opening(e.Name, g.Calls)
 		out = append(out, Item{ID: "new-connections", Claim: "connections are opened again and again", Subject: s,
-			Change: Batch, AtMost: int64(measure.Ratio(cost, f.Busy) * float64(f.Wall)),
+			Change: Batch, likely: int64(measure.Ratio(cost, f.Busy) * float64(f.Wall)),
 			Evidence: []Fact{count("connections", g.Calls), count("calls", e.Calls),
 				ns("processor time of opening them", cost)},
 			Text: fmt.Sprintf("reuse connections in %s: it opened %s in %s calls, which took %s of processor time. A connection is kept if the body is read to its end and closed, and the transport may keep so many (MaxIdleConnsPerHost)",
-				at(&s), measure.Count(g.Calls), measure.Count(e.Calls), measure.Time(cost))})
+				at(&s), measure.Count(g.Calls), e.Called().Mark()+measure.Count(e.Calls), measure.Time(cost))})
 	}
 	return out
 }

@@ -165,7 +165,7 @@ func (f *Facts) more(list []Item) []Item {
 	worth := f.worthOf(most[0])
 	part := measure.Ratio(worth, f.Wall)
 	for i := range list {
-		it, most := &list[i], list[i].AtMost
+		it, most := &list[i], max(list[i].AtMost, list[i].likely)
 		if it.Gain != nil {
 			most = it.Gain.Ns
 		}

@@ -108,9 +108,7 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 			it.Text += "Find out why it does not come; the deadline only ends the wait"
 		}
 	case w.What != "" && names.IsOpened(w.What):
-		if it.partly = false; w.Count < fewConnections {
-			it.partly = true // the first ones
-		}
+		it.partly = w.Count < fewConnections // the first ones are needed
 		it.ID, it.Claim, it.Change = "new-connections", "connections are opened again and again", Batch
 		it.Text = fmt.Sprintf("reuse connections instead of opening them in %s, for %s: that makes %s", at(&s), long, what)
 	case w.What != "":

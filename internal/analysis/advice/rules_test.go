@@ -175,7 +175,7 @@ func TestRules(t *testing.T) {
 			p.Objects = []profile.Object{{Name: "wait for GC cycle", Kind: "wait for GC cycle", Objects: 1, Waits: 40, Wait: 200,
 				Waiting: []int64{300, 200}, WaitedIn: []profile.Wait{{Reason: "main.f", Time: 200}}}}
 		}},
-		{"call runtime.ReadMemStats less often in main.usage (f.go:9), or once for all: it stops all goroutines, which it did 90 times, for 100ns (20.0% of the run)", func(p *profile.Profile) {
+		{"call runtime.ReadMemStats less often in main.usage (f.go:9), or once for all: it stops all goroutines, which it did 90 times; all stops together took 100ns (20.0% of the run)", func(p *profile.Profile) {
 			p.GC.Stops, p.GC.Stopped = 90, 100
 			p.Calls = []profile.Call{{Caller: "main.f", Callee: "runtime.ReadMemStats", File: "a/f.go", Line: 9, Count: 90,
 				Via: "main.usage"}}

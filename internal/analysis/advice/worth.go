@@ -178,7 +178,7 @@ func (f *Facts) worth(it *Item) float64 {
 		return math.Inf(1)
 	case it.Gain != nil:
 		return max(float64(it.Gain.Low), unknownWorth*float64(it.Gain.Ns))
-	case it.AtMost > 0:
+	case it.AtMost > 0 || it.likely > 0:
 		if bound = float64(cmp.Or(it.likely, it.AtMost)); waits[it.ID] && it.Subject.Kind != profile.KindSync {
 			bound /= 2 // it is one for all that idle processors could do
 		}
