@@ -280,10 +280,7 @@ const leastDoing = 0.01
 
 // mechanisms shows what procedures do by functions without probes.
 func (pg *page) mechanisms() {
-	if pg.p.Sampling == nil {
-		return
-	}
-	list := slices.DeleteFunc(slices.Clone(pg.p.Sampling.Doing),
+	list := slices.DeleteFunc(slices.Clone(pg.p.Doing),
 		func(d profile.DoneIn) bool { return d.Share < leastDoing })
 	if len(list) == 0 {
 		return

@@ -65,7 +65,7 @@ func TestAtomics(t *testing.T) {
 	if d := p.Entries[at].Doing; len(d) == 0 || d[0].How != replay.Atomic || d[0].Share < 0.5 {
 		t.Errorf("main.main does %+v, expected atomic operations most of the time", d)
 	}
-	if d := p.Sampling.Doing; len(d) == 0 || d[0].How != replay.Atomic || d[0].Proc != "main.main" ||
+	if d := p.Doing; len(d) == 0 || d[0].How != replay.Atomic || d[0].Proc != "main.main" ||
 		d[0].Share >= p.Entries[at].Doing[0].Share || d[0].Share < d[0].In[0] || d[0].Share > d[0].In[1] {
 		t.Errorf("all do %+v, expected atomic operations in main.main, with a smaller share", d)
 	}

@@ -15,7 +15,7 @@ type rule func(*Facts) []Item
 // rules are applied in this order, which is that of conclusions whose gains are not known: those
 // that name a possible change come first.
 var rules = []rule{abandoned, leaks, endless, fewProcessors, locks, locked, semaphores, pools, connections,
-	receivers, barriers, batches, buffers,
+	receivers, receivesAlone, barriers, batches, buffers,
 	outside, serialWork, imbalance, starvation, turns, idleness, tiny, herds, spinning,
 	operations, mechanisms, handovers, forced, stops, collector, unprobed}
 

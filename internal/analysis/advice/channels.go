@@ -134,11 +134,8 @@ func again(p *profile.Profile, o *profile.Object) string {
 // handovers finds the channel at which most items are handed over, if that takes much of the
 // processor time.
 func handovers(f *Facts) []Item {
-	if f.Sampling == nil {
-		return nil
-	}
-	k := slices.IndexFunc(f.Sampling.Doing, func(d profile.DoneIn) bool { return d.How == replay.Channels })
-	if k < 0 || f.Sampling.Doing[k].In[0] < handoverShare.value() {
+	k := slices.IndexFunc(f.Doing, func(d profile.DoneIn) bool { return d.How == replay.Channels })
+	if k < 0 || f.Doing[k].In[0] < handoverShare.value() {
 		return nil
 	}
 	var most *profile.Object
@@ -151,7 +148,7 @@ func handovers(f *Facts) []Item {
 	if most == nil || uses(most) < manyHolds {
 		return nil
 	}
-	d := &f.Sampling.Doing[k]
+	d := &f.Doing[k]
 	waits := ""
 	if 2*uint64(most.Waits) > uses(most) {
 		waits = ", and most of them wait"

@@ -110,6 +110,15 @@ func (f *Facts) entry(id string) *profile.Entry {
 	return &f.Entries[i]
 }
 
+// object is one by its name; nil: there is none.
+func (f *Facts) object(name string) *profile.Object {
+	i := slices.IndexFunc(f.Objects, func(o profile.Object) bool { return o.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &f.Objects[i]
+}
+
 // written is the entry of a procedure of the source; nil: there is none of that name.
 func (f *Facts) written(name string) *profile.Entry {
 	i := slices.IndexFunc(f.Entries, func(e profile.Entry) bool { return isWritten(&e) && e.Name == name })

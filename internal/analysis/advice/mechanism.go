@@ -46,12 +46,17 @@ func mechanisms(f *Facts) (out []Item) {
 				it.Text = fmt.Sprintf("make fewer system calls in %s, %s: %s takes %.0f to %.0f %% of its own time, %s each at most, and the run waits for that",
 					at(&it.Subject), how, d.By, 100*d.In[0], 100*d.In[1], measure.Time(int64(each)))
 			case replay.Atomic:
-				if 2*e.SelfAlone > e.SelfBusy || !strings.HasPrefix(d.By, "sync/atomic") {
+				inlined := f.hasProbes(names.PackageOf(d.By))
+				if 2*e.SelfAlone > e.SelfBusy || !inlined && !strings.HasPrefix(d.By, "sync/atomic") {
 					continue // nobody else wants the memory, or it is a part of something else
 				}
+				by := d.By
+				if inlined {
+					it.Subject.Name, by = d.By, "that"
+				}
 				it.ID, it.Claim, it.Change = "contended-atomic", "much of the work is atomic operations beside others", Split
-				it.Text = fmt.Sprintf("do fewer atomic operations in %s, as with a count for each goroutine, added up at the end: %s takes %.0f to %.0f %% of its own time, while other goroutines work",
-					at(&it.Subject), d.By, 100*d.In[0], 100*d.In[1])
+				it.Text = fmt.Sprintf("do fewer atomic operations in %s, as with a count for each goroutine, in a cache line of its own, added up at the end: %s takes %.0f to %.0f %% of the own time of %s, while other goroutines work",
+					at(&it.Subject), by, 100*d.In[0], 100*d.In[1], e.Name)
 			case replay.StackGrowth:
 				it.ID, it.Claim, it.Change = "stack-growth", "goroutines grow their stacks again and again", FewerGoroutines
 				it.Text = fmt.Sprintf("let goroutines that have grown their stacks go on with other items, instead of starting new ones: to grow stacks takes %.0f to %.0f %% of the own time of %s",

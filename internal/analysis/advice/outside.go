@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/names"
@@ -85,6 +87,10 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 		what = w.What
 	}
 	switch {
+	case 2*w.Acks > w.Self && w.Count >= fewAcks:
+		it.ID, it.Claim, it.Change = "delayed-acknowledgments", "the run waits for delayed acknowledgments", Batch
+		it.Text = fmt.Sprintf("%s waits for the network%s for %s: so long Linux delays acknowledgments. Write each message at once (bufio.Writer, net.Buffers), or leave Nagle's algorithm off (SetNoDelay)",
+			at(&s), in(w), long)
 	case c == steps.Network:
 		it.ID, it.Claim, it.Change = "input-output", "the run waits for the network", StartTogether
 		it.Text = fmt.Sprintf("%s waits for the network or a pipe%s for %s: start such requests together, or do other work meanwhile", at(&s), in(w), long)
@@ -116,22 +122,85 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 		it.Text = fmt.Sprintf("%s waits for %s for %s: allow more, or ask less often", at(&s), what, long)
 	case w.Several && f.asleep(w.Name) >= together:
 		it.Change = MoreWorkers
-		it.Text = fmt.Sprintf("%s waits for timers for %s, on average in %.1f goroutines at once: let more of them wait at the same time, or ask for less", at(&s), long, f.asleep(w.Name))
+		it.Text = fmt.Sprintf("%s waits for timers for %s, on average in %.1f goroutines%s: let more of them wait at once, or ask for less%s",
+			at(&s), long, f.asleep(w.Name), inLoop(w), f.slowest(w))
 	case w.Several:
 		it.Text = fmt.Sprintf("%s sleeps for %s: wait for the event itself (a channel, a sync.Cond) instead of looking for it, or do other work meanwhile", at(&s), long)
+	case w.Count > 1 && f.pending(c, w) != nil:
+		it.Text = fmt.Sprintf("%s waits for timers one after another, for %s: wait less, or do more after each, unless this is how fast the run is to go", at(&s), long)
 	default:
 		it.Change = StartTogether
-		it.Text = fmt.Sprintf("%s waits for timers one after another, for %s: start these together, or wait for the event itself if it only looks for one", at(&s), long)
+		it.Text = fmt.Sprintf("%s waits for timers one after another, for %s: start these together, or wait for the event itself if it only looks for one",
+			at(&s), long)
 		if w.Count < 2 {
 			it.Text = fmt.Sprintf("%s waits for a timer for %s: do other work meanwhile, or wait for the event itself if it only looks for one", at(&s), long)
 		}
 	}
+	f.delays(&it, c, w)
 	return it
 }
+
+// delays says who else waits because of what a conclusion is about.
+func (f *Facts) delays(it *Item, c steps.Cause, w *critpath.WaitedIn) {
+	l := f.pending(c, w)
+	if l == nil {
+		return
+	}
+	o := f.object(l.Object)
+	it.Delays = []Subject{aboutObject(o)}
+	it.Evidence = append(it.Evidence, ns("others waited meanwhile at "+o.Name, l.Ns))
+	it.Text += fmt.Sprintf(". Meanwhile %.1f goroutines wait at %s", measure.Ratio(l.Ns, f.Wall), o.Name)
+}
+
+// pending is what others wait for most while goroutines wait in one place, half of the time at
+// least; nil: there is none.
+func (f *Facts) pending(c steps.Cause, w *critpath.WaitedIn) *critpath.Delayed {
+	i := slices.IndexFunc(f.Path.Delayed, func(l critpath.Delayed) bool {
+		return l.Kind == "wait:"+c.String() && l.Name == w.Name && l.Line == w.Line
+	})
+	if i < 0 || w.Waiter != nil || 2*f.Path.Delayed[i].Ns < w.Self {
+		return nil
+	}
+	o := f.object(f.Path.Delayed[i].Object)
+	if o == nil || o.Kind == replay.KindWaitGroup || sends(o) {
+		return nil // all goroutines wait for all work, and who has some to give for those that do it
+	}
+	return &f.Path.Delayed[i]
+}
+
+// inLoop names the loop in which goroutines wait one time after another.
+func inLoop(w *critpath.WaitedIn) string {
+	if w.Loop == nil {
+		return ""
+	}
+	proc, _, _ := strings.Cut(w.Loop.Name, ": ")
+	return ", in turn in the loop of " + At(proc, w.Loop.File, w.Loop.Line)
+}
+
+// slowest says that the run waits for the longest of several waits.
+func (f *Facts) slowest(w *critpath.WaitedIn) string {
+	var all, n int64
+	for i := range f.Objects {
+		if o := &f.Objects[i]; o.Kind == "sleep" && len(o.WaitedIn) > 0 && o.WaitedIn[0].Reason == w.Name {
+			all, n = all+o.Wait, n+o.Waits
+		}
+	}
+	on, of := w.Self/max(1, w.Count), all/max(1, n)
+	if float64(on) < slower*float64(of) {
+		return ""
+	}
+	return fmt.Sprintf(", or do not wait for the slowest (the average is %s)", measure.Time(of))
+}
+
+// slower is from how many times the average on the waits on the path are those of the slowest.
+const slower = 1.4
 
 // together is how many goroutines that sleep in one place at once, on average, do not look for
 // something, but wait for many things.
 const together = 1.5
+
+// fewAcks is how many waits as long as acknowledgments are delayed are no chance.
+const fewAcks = 4
 
 // asleep is how many goroutines sleep in a procedure, on average.
 func (f *Facts) asleep(proc string) float64 {

@@ -165,7 +165,7 @@ func TestRules(t *testing.T) {
 			p.Entries[0].Doing = []profile.Doing{{How: replay.SystemCall, By: "os.(*File).Write", Line: 9,
 				Part95: profile.Part95{Share: 0.8, In: [2]float64{0.5, 0.9}}}}
 		}},
-		{"do fewer atomic operations in main.f (f.go:9), as with a count for each goroutine, added up at the end: sync/atomic.(*Int64).Add takes 50 to 90 % of its own time", func(p *profile.Profile) {
+		{"do fewer atomic operations in main.f (f.go:9), as with a count for each goroutine, in a cache line of its own, added up at the end: sync/atomic.(*Int64).Add takes 50 to 90 % of the own time of main.f", func(p *profile.Profile) {
 			p.Entries[0].File = "a/f.go"
 			p.Entries[0].Doing = []profile.Doing{{How: replay.Atomic, By: "sync/atomic.(*Int64).Add", Line: 9,
 				Part95: profile.Part95{Share: 0.8, In: [2]float64{0.5, 0.9}}}}
@@ -193,8 +193,8 @@ func TestRules(t *testing.T) {
 				Name: "net/http.(*persistConn).readLoop", SelfBusy: 200})
 		}},
 		{"hand over several items at a time at main.ch: 300,000 operations there, and most of them wait; operations on channels take 30 to 50 % of the procedures' time, most of it in main.f (f.go:9)", func(p *profile.Profile) {
-			p.Sampling = &profile.Sampling{Doing: []profile.DoneIn{{Doing: profile.Doing{How: replay.Channels, Line: 9,
-				Part95: profile.Part95{Share: 0.4, In: [2]float64{0.3, 0.5}}}, Proc: "main.f", File: "a/f.go"}}}
+			p.Doing = []profile.DoneIn{{Doing: profile.Doing{How: replay.Channels, Line: 9,
+				Part95: profile.Part95{Share: 0.4, In: [2]float64{0.3, 0.5}}}, Proc: "main.f", File: "a/f.go"}}
 			p.Objects = []profile.Object{{Name: "main.ch", Kind: "channel", Objects: 1, Ops: 300_000, Waits: 200_000}}
 		}},
 		{"do not tie the goroutines of main.f (f.go:9) to threads (runtime.LockOSThread), or let them hand over more at a time: for 100ns (20.0% of the run) a goroutine was ready, and none ran", func(p *profile.Profile) {

@@ -35,6 +35,7 @@ func serialWork(f *Facts) (out []Item) {
 			of := 100 * measure.Ratio(less, p.Wall)
 			it.gives(f, min(gain.LoPct, of/nearly), min(gain.GainPct, of), min(gain.HiPct, of*nearly))
 		}
+		f.setUp(&it, e)
 		out = append(out, it)
 	}
 	if len(out) > 0 {

@@ -225,12 +225,14 @@ func serialProcs(f *Facts) (out []Item) {
 		}
 		own := e.SelfBusy + e.SelfSpin + e.SelfReady
 		if measure.Ratio(e.SelfAlone, own) >= aloneShare.value() {
-			out = append(out, Item{ID: "serial-procedure", Claim: "a procedure ran almost alone", Subject: f.whose(e),
+			it := Item{ID: "serial-procedure", Claim: "a procedure ran almost alone", Subject: f.whose(e),
 				Change: StartTogether, WhatIf: divided(p, "self:"+e.Name),
 				Evidence: []Fact{ns("alone", e.SelfAlone), ns("self busy", e.SelfBusy),
 					share("of the run", measure.Ratio(e.SelfAlone, p.Wall))},
 				Text: fmt.Sprintf("%s ran almost alone: for %s (%s of the run) no other goroutine could run beside it",
-					e.Name, measure.Time(e.SelfAlone), measure.Percent(e.SelfAlone, p.Wall))})
+					e.Name, measure.Time(e.SelfAlone), measure.Percent(e.SelfAlone, p.Wall))}
+			f.setUp(&it, e)
+			out = append(out, it)
 		}
 	}
 	return out

@@ -89,14 +89,11 @@ func (f *Facts) bound(it *Item) bool {
 
 // doing is what all procedures spend on a mechanism at most, as a part of the run, in ns.
 func (f *Facts) doing(how replay.Mechanism) int64 {
-	if f.Sampling == nil {
-		return 0
-	}
-	i := slices.IndexFunc(f.Sampling.Doing, func(d profile.DoneIn) bool { return d.How == how })
+	i := slices.IndexFunc(f.Doing, func(d profile.DoneIn) bool { return d.How == how })
 	if i < 0 {
 		return 0
 	}
-	return int64(f.Sampling.Doing[i].In[1] * float64(f.Wall))
+	return int64(f.Doing[i].In[1] * float64(f.Wall))
 }
 
 // unusedWhile is by how much the run would be shorter if processors had never been without work
@@ -116,7 +113,12 @@ func (f *Facts) once(list []Item) []Item {
 			return by.ID == "tiny-goroutines" && by.Subject.Name == proc
 		case "late-threads", "small-buffer", "turns", "one-receiver":
 			return by.ID == "locked-threads"
+		case "barrier", "batches":
+			return slices.ContainsFunc(by.Delays, func(s Subject) bool { return s.Name == it.Subject.Name })
 		case "one-goroutine", "serial-run":
+			if by.ID == "one-receiver" && by.Subject.Kind == profile.KindProc {
+				return true
+			}
 			return by.ID == "many-handovers"
 		case "timer", "input-output", "library-wait":
 			return by.holder == proc && by.Change == MoveOut

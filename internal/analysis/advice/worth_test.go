@@ -106,6 +106,14 @@ func waitsOnPath(cause string, self int64, in ...critpath.WaitedIn) *critpath.Re
 		In: in}}}
 }
 
+// delaying lets goroutines wait for an object while others wait on a path.
+func delaying(r *critpath.Result, object string, ns int64) *critpath.Result {
+	in := &r.Entries[0].In[0]
+	r.Delayed = []critpath.Delayed{{Object: object, Kind: r.Entries[0].ID, Ns: ns,
+		Place: critpath.Place{Name: in.Name, File: in.File, Line: in.Line}}}
+	return r
+}
+
 // TestOutside: waits for the outside on the path are conclusions of what waits there, and for what.
 func TestOutside(t *testing.T) {
 	sleep := critpath.WaitedIn{Name: "main.poll", File: "a/poll.go", Line: 7, Self: 300, Count: 3}
@@ -118,6 +126,10 @@ func TestOutside(t *testing.T) {
 	several.Several = true
 	many := several
 	many.Name = "main.many"
+	inTurn := many
+	inTurn.Name, inTurn.Loop = "main.slow", &critpath.Place{Name: "main.load: range orders", File: "a/load.go", Line: 3}
+	acks := sleep
+	acks.Count, acks.Acks = 5, 200
 	opens := sleep
 	opens.What, opens.Count = names.Opened["database/sql.(*DB).conn"], 30
 	limited := sleep
@@ -130,7 +142,12 @@ func TestOutside(t *testing.T) {
 	}{
 		{waitsOnPath("timer", 320, sleep, short), "", "timer", "main.poll (poll.go:7) waits for timers one after another, for 300ns (60.0% of the run, 3 times 100ns): start these together"},
 		{waitsOnPath("timer", 300, several), "", "timer", "main.poll (poll.go:7) sleeps for"},
-		{waitsOnPath("timer", 300, many), "", "timer", "main.many (poll.go:7) waits for timers for 300ns (60.0% of the run, 3 times 100ns), on average in 2.4 goroutines at once"},
+		{waitsOnPath("timer", 300, many), "", "timer", "main.many (poll.go:7) waits for timers for 300ns (60.0% of the run, 3 times 100ns), on average in 2.4 goroutines: let more of them wait at once, or ask for less"},
+		{waitsOnPath("timer", 300, inTurn), "", "timer", "on average in 2.4 goroutines, in turn in the loop of main.load (load.go:3): let more of them wait at once, or ask for less, or do not wait for the slowest (the average is 40ns)"},
+		{delaying(waitsOnPath("timer", 300, many), "main.loud", 750), "", "timer", "ask for less. Meanwhile 1.5 goroutines wait at main.loud"},
+		{delaying(waitsOnPath("timer", 300, sleep), "main.loud", 200), "", "timer", "wait less, or do more after each, unless this is how fast the run is to go. Meanwhile 0.4 goroutines wait at main.loud"},
+		{delaying(waitsOnPath("timer", 300, sleep), "main.loud", 100), "", "timer", "start these together"}, // too little of it
+		{waitsOnPath("network or pipe", 300, acks), "", "delayed-acknowledgments", "waits for the network for 300ns (60.0% of the run, 5 times 60ns): so long Linux delays acknowledgments"},
 		{waitsOnPath("timer", 300, opens), "", "new-connections", "reuse connections instead of opening them in main.poll (poll.go:7), for 300ns (60.0% of the run, 30 times 10ns)"},
 		{waitsOnPath("timer", 300, limited), "", "library-wait", "main.poll (poll.go:7) waits for the rate of the limiter"},
 		{waitsOnPath("timer", 300, deadline("dep.watch", "", 200), deadline("main.size", "a connection of database/sql's pool", 100)), "",
@@ -144,7 +161,9 @@ func TestOutside(t *testing.T) {
 	} {
 		f := &Facts{Profile: twoLocks(), Path: c.path, Served: c.served}
 		f.Objects = append(f.Objects, profile.Object{Name: "time.Sleep in main.many", Kind: "sleep", Wait: 1200,
-			WaitedIn: []profile.Wait{{Reason: "main.many", Time: 1200}}})
+			Waits: 12, WaitedIn: []profile.Wait{{Reason: "main.many", Time: 1200}}},
+			profile.Object{Name: "time.Sleep in main.slow", Kind: "sleep", Wait: 1200,
+				Waits: 30, WaitedIn: []profile.Wait{{Reason: "main.slow", Time: 1200}}})
 		list := outside(f)
 		switch {
 		case c.id == "" && len(list) == 0:

@@ -23,8 +23,9 @@ type builder struct {
 	visits  []visit   // of goroutines, by the path
 	visited []steps.G // those that it was in
 
-	other, tail bool                   // what the piece at hand is of; see NewRequest
-	hides       map[trace.PointID]bool // procedures whose waits may be in their callees
+	other, tail bool                       // what the piece at hand is of; see NewRequest
+	hides       map[trace.PointID]bool     // procedures whose waits may be in their callees
+	loops       map[string][]trace.PointID // by function; nil: not looked for
 }
 
 // entries are the lines of the result, before they are made.
@@ -93,7 +94,7 @@ type sums struct {
 	// ns for which a lock was held at most, if what was done meanwhile is an estimate; 0: it is not
 	most  float64
 	slack *[2]float64
-	in    map[waitPlace]inPlace // of waits
+	in    map[waitPlace]*inPlace // of waits
 }
 
 // waitPlace is where goroutines waited, in a call of what, and for what of a library. Of a
@@ -109,8 +110,10 @@ type waitPlace struct {
 type inPlace struct {
 	ns      float64
 	n       int64
-	g       steps.G // one of them
-	several bool    // and there are others
+	g       steps.G                   // one of them
+	several bool                      // and there are others
+	loops   map[trace.PointID]float64 // that the waits were in
+	acks    float64                   // ns, of those as long as the system delays acknowledgments
 }
 
 // visit is where the path was in a goroutine, as far as it has gone back.

@@ -50,6 +50,7 @@ func New(p *steps.Program, o Options) *Result {
 		b.nearer()
 		w := newWalker(p)
 		w.walk(func(s stretch) { b.piece(s, w.owner[s.step]) })
+		b.res.Delayed = b.delayed(w)
 	} else {
 		b.res.T, b.res.Computed = b.res.Replay, true
 		run.Path(func(step steps.StepID, g steps.G, from, to float64, delay bool) {
@@ -140,7 +141,7 @@ func (b *builder) finish() {
 		}
 		e.Inclusive, e.Work, e.NPT, e.Other, e.Tail = round(s.within), round(s.work), round(s.npt), round(s.other),
 			round(s.tail)
-		e.In = waitedIn(s.in)
+		e.In = b.waitedIn(s.in)
 		if e.Kind == KindSync {
 			e.Delays, e.Held = round(s.delays), round(s.most)
 		}

@@ -8,6 +8,7 @@ import (
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/names"
 	"qinst.dev/internal/trace"
+	"qinst.dev/sddf/spec"
 )
 
 // piece adds a stretch of the path, whose work was done in several contexts: in which order is not
@@ -64,16 +65,58 @@ func (b *builder) waitsIn(i int, s stretch, g steps.G) {
 		at.calls = b.r.Names.CalledBy(&at.Frame, stack)
 	}
 	if b.sums[i].in == nil {
-		b.sums[i].in = map[waitPlace]inPlace{}
+		b.sums[i].in = map[waitPlace]*inPlace{}
 	}
-	x, ok := b.sums[i].in[at]
-	if !ok {
-		x.g = g
+	x := b.sums[i].in[at]
+	if x == nil {
+		x = &inPlace{g: g, loops: map[trace.PointID]float64{}}
+		b.sums[i].in[at] = x
 	}
 	if x.ns += float64(s.to - s.from); !b.p.Again(s.step) {
 		x.n++
 	}
-	b.sums[i].in[at] = inPlace{x.ns, x.n, x.g, x.several || x.g != g}
+	x.several = x.several || x.g != g
+	if long := s.to - s.from; s.cause == steps.Network && leastAck <= long && long <= mostAck {
+		x.acks += float64(s.to - s.from)
+	}
+	if l := b.loopOf(s.step); l != trace.NoPoint {
+		x.loops[l] += float64(s.to - s.from)
+	}
+}
+
+// Linux delays the acknowledgment of a packet by 40 ms, if it has nothing to send in which it could
+// stand. Who has sent a part of a message, and has switched on Nagle's algorithm, sends the rest no
+// sooner.
+const leastAck, mostAck = 38e6, 46e6
+
+// loopOf is the innermost loop in which a goroutine waited for the outside.
+func (b *builder) loopOf(step steps.StepID) trace.PointID {
+	stack, ok := b.p.StackOf(step)
+	if !ok || int(stack) >= len(b.r.T.Stacks) {
+		return trace.NoPoint
+	}
+	if b.loops == nil {
+		b.loops = map[string][]trace.PointID{}
+		for i := range b.r.T.Points {
+			if p := &b.r.T.Points[i]; p.Kind == spec.PointLoop && p.End > 0 && p.Owner >= 0 {
+				of := b.r.T.NameOf(p.Owner)
+				b.loops[of] = append(b.loops[of], trace.PointID(i))
+			}
+		}
+	}
+	for _, f := range b.r.T.Stacks[stack] {
+		inner := trace.NoPoint
+		for _, l := range b.loops[f.Function] {
+			if p := &b.r.T.Points[l]; p.Line <= f.Line && f.Line <= p.End &&
+				(inner < 0 || p.Line >= b.r.T.Points[inner].Line) {
+				inner = l
+			}
+		}
+		if inner >= 0 {
+			return inner
+		}
+	}
+	return trace.NoPoint
 }
 
 // library is what of a well-known library a stack waits for; empty: nothing that is known.
@@ -129,10 +172,14 @@ func (b *builder) waitsAt(s stretch, g steps.G) (at trace.Frame) {
 }
 
 // waitedIn lists the places of a wait, longest first.
-func waitedIn(in map[waitPlace]inPlace) (list []WaitedIn) {
+func (b *builder) waitedIn(in map[waitPlace]*inPlace) (list []WaitedIn) {
 	for f, x := range in {
 		w := WaitedIn{Name: f.Function, File: f.File, Line: f.Line, Self: round(x.ns), Count: x.n, Several: x.several,
-			Calls: f.calls, What: f.what}
+			Calls: f.calls, What: f.what, Acks: round(x.acks)}
+		if l, ok := mostly(x.loops, x.ns); ok {
+			p := &b.r.T.Points[l]
+			w.Loop = &Place{b.r.T.NameOf(l), p.File, p.Line}
+		}
 		if f.waiter.Function != "" {
 			w.Waiter = &Place{f.waiter.Function, f.waiter.File, f.waiter.Line}
 		}
@@ -143,6 +190,16 @@ func waitedIn(in map[waitPlace]inPlace) (list []WaitedIn) {
 			cmp.Compare(x.Line, y.Line))
 	})
 	return list[:min(MostIn, len(list))]
+}
+
+// mostly is the key with more than half of a time, if there is one.
+func mostly[K comparable](of map[K]float64, ns float64) (key K, ok bool) {
+	for k, x := range of {
+		if 2*x > ns {
+			return k, true
+		}
+	}
+	return key, false
 }
 
 // parts are those of a step's work. A goroutine that goes on until it is stopped may do so in a

@@ -33,6 +33,7 @@ type Result struct {
 	Anomalies int             `json:"anomalies"` // entries whose worth is not known
 	Remarks   steps.Remarks   `json:"notes"`
 	Computed  bool            `json:"-"` // the path is that of the computed run
+	Delayed   []Delayed       `json:"-"` // waits that others cause; of the run as it was
 	Crowds    []predict.Crowd `json:"-"` // what goroutines waited for longest, together
 	// nil: the computed run takes as long as the recorded one, or no policy explains it better
 	Nearer *Nearer  `json:"-"`
@@ -118,9 +119,24 @@ type WaitedIn struct {
 	Several bool   `json:"several_goroutines,omitempty"` // that waited there
 	Calls   string `json:"calls,omitempty"`              // the function in which it waited for the system or the network
 	What    string `json:"what,omitempty"`               // of a well-known library they waited for
+	// Acks is the time of those as long as the system delays acknowledgments.
+	Acks int64 `json:"acks_ns,omitempty"`
+	// Loop is the innermost loop around most of these waits.
+	Loop *Place `json:"loop,omitempty"`
 	// Waiter is where another goroutine waited until the timer started one that ended that: the
 	// timer was a deadline, which was set in the place above.
 	Waiter *Place `json:"waiter,omitempty"`
+}
+
+// Delayed is how long goroutines waited for an object while the one that then ended their waits
+// waited itself, for the outside or for another object.
+type Delayed struct {
+	Object string // for which they waited
+	By     string // a procedure of theirs
+	Kind   string // the entry of the other waits: "wait:timer"; empty: they were for Next
+	Place         // of those for the outside
+	Next   string // the object of the others
+	Ns     int64
 }
 
 // Place is a place in the source.

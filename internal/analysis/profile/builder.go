@@ -375,8 +375,11 @@ func (b *builder) Sample(g *replay.G, s trace.Sampled) {
 	case g.State != trace.Blocked:
 		return // it spins, or has just left
 	}
-	if b.samples.whole {
-		b.samples.seen.Add(s, b.r.IsProbe(s))
+	if b.samples.whole { // events divide all times
+		probe := b.r.IsProbe(s)
+		if b.samples.seen.Add(s, probe); !probe {
+			b.samples.text.note(b.r, g.Context, s.Code, busy, float64(max(s.Gap, 1)))
+		}
 		return
 	}
 	at, found := b.samples.add(g, s, busy)

@@ -83,9 +83,9 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p.Objects = b.objects.finish(p.Wall)
 	markIdle(p.Objects, p.Wall)
 	if b.samples.samples > 0 {
-		p.Sampling = &Sampling{t.Int("sample_ns"), b.samples.looks, b.samples.samples, b.samples.codes,
-			b.samples.text.doing(t)}
+		p.Sampling = &Sampling{t.Int("sample_ns"), b.samples.looks, b.samples.samples, b.samples.codes}
 	}
+	p.Doing = b.samples.text.doing(t)
 	p.Left, p.Endless, p.Chains = b.totals.left.list(), endless(b.r, b.totals.lives), chains(b.r)
 	p.entries(b)
 	p.waits(b)

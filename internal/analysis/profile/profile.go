@@ -89,7 +89,10 @@ type Profile struct {
 	Chains  []Chain   `json:"chains,omitempty"`
 	Calls   []Call    `json:"calls,omitempty"`
 
-	Sampling *Sampling `json:"sampling,omitempty"` // nil: there were no samples
+	Sampling *Sampling `json:"sampling,omitempty"` // nil: no time is divided by samples
+	// Doing is what procedures do by functions without probes, and atomic operations, of the
+	// normalized processor time of all samples that tell what text ran; most first
+	Doing []DoneIn `json:"doing,omitempty"`
 
 	GC     GC           `json:"gc"`
 	Memory *Memory      `json:"memory,omitempty"` // nil: nothing is known of it

@@ -172,9 +172,6 @@ type Sampling struct {
 	Looks   int64 `json:"looks"`   // that found a goroutine on a processor
 	Samples int64 `json:"samples"` // one for each goroutine that was found
 	Texts   int64 `json:"texts"`   // samples that tell what text ran
-	// Doing is what procedures do by functions without probes, and atomic operations, of the
-	// normalized processor time of all samples that tell what text ran; most first
-	Doing []DoneIn `json:"doing,omitempty"`
 }
 
 // Part95 is a part of a procedure's own time, or of that of all, by samples, and the interval of
