@@ -228,6 +228,7 @@ func Find(p *Package) *Set {
 		f.chooseLoops(fn)
 	}
 	f.markEnds()
+	f.markPaces()
 	f.sumSmall()
 	f.set.Warnings = f.warnings()
 	f.set.CountInLine(true)
@@ -314,6 +315,7 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagPolls, "others end a loop of it"},
 		{spec.FlagTimed, "the clock ends a loop of it"},
 		{spec.FlagServes, "handler or test"},
+		{spec.FlagPaced, "sleeps until a time"},
 		{spec.FlagAsks, "asked for over and over"},
 	} {
 		if p.Flags&f.bit != 0 {

@@ -39,11 +39,16 @@ func (f *finder) markLoops(flag uint32, is func(*natural) bool) {
 		if form == nil || !hasLoop(form, is) && !callsOne(form, inlined) {
 			continue
 		}
-		own := f.set.Points[min(int(fn.Point), len(f.set.Points)):]
-		at := slices.IndexFunc(own, func(p Point) bool { return p.Kind == spec.PointProc || p.Kind == spec.PointFunc })
-		if at >= 0 && own[at].Owner == fn.Point {
-			own[at].Flags |= flag
-		}
+		f.mark(fn, flag)
+	}
+}
+
+// mark flags a function, if it is a point.
+func (f *finder) mark(fn *Func, flag uint32) {
+	own := f.set.Points[min(int(fn.Point), len(f.set.Points)):]
+	at := slices.IndexFunc(own, func(p Point) bool { return p.Kind == spec.PointProc || p.Kind == spec.PointFunc })
+	if at >= 0 && own[at].Owner == fn.Point {
+		own[at].Flags |= flag
 	}
 }
 
@@ -132,11 +137,8 @@ func (n *natural) asksClock(v ssa.Value, depth int) bool {
 	if !ok || depth == 0 || !n.blocks[in.Block()] {
 		return false
 	}
-	if c, ok := in.(*ssa.Call); ok && c.Call.StaticCallee() != nil {
-		switch c.Call.StaticCallee().RelString(nil) {
-		case "time.Now", "time.Since", "time.Until":
-			return true
-		}
+	if asks(in) {
+		return true
 	}
 	if _, ok := in.(*ssa.Phi); ok { // a value of an earlier iteration
 		return false

@@ -239,6 +239,10 @@ const FlagServes = 1 << 15
 // it works.
 const FlagAsks = 1 << 16
 
+// FlagPaced marks a function that sleeps until a time that it computes from the clock, as a limiter
+// of a rate does: it sleeps less if there was more to do before.
+const FlagPaced = 1 << 17
+
 // FlagTwice marks a procedure whose text stands twice, and that has no operations on
 // synchronization objects: the entries that its ledgers' slots have are those of activations
 // without probes, unless all hits are counted in line.

@@ -248,3 +248,40 @@ loop:
 		}
 	}
 }
+
+// These keep a pace.
+
+type bucket struct {
+	next time.Time
+	gap  time.Duration
+}
+
+//go:noinline
+func (b *bucket) reserve(now time.Time) time.Duration { // want proc
+	b.next = b.next.Add(b.gap) // want call
+	return b.next.Sub(now)     // want call
+}
+
+//go:noinline
+func (b *bucket) take() { // want proc paced
+	if wait := b.reserve(time.Now()); wait > 0 { // want call, call
+		time.Sleep(wait) // want call
+	}
+}
+
+//go:noinline
+func until(times []time.Time) { // want proc paced
+	for _, t := range times { // want loop "range times"
+		<-time.After(time.Until(t)) // want call, call, sync receive weak "time.After()"
+	}
+}
+
+// This one does not.
+
+//go:noinline
+func backs(delay time.Duration) { // want proc
+	for try() != nil { // want loop "for try() != nil", call
+		time.Sleep(delay) // want call
+		delay *= 2
+	}
+}

@@ -79,7 +79,7 @@ func mostGain(p *profile.Profile) int64 {
 func Inconclusive(list []Item) bool {
 	return slices.ContainsFunc(list, func(it Item) bool {
 		return it.ID == "short-run" || it.ID == "busy-unknown" ||
-			it.ID == "late-threads"
+			it.ID == "late-threads" || it.ID == "pace"
 	})
 }
 

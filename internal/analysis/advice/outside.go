@@ -113,6 +113,15 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 		} else {
 			it.Text += "Find out why it does not come; the deadline only ends the wait"
 		}
+	case w.What == "" && w.Paced:
+		it.ID, it.Claim, it.Remark = "pace", "the run keeps the pace of a clock", true
+		it.Text = fmt.Sprintf("The run keeps the pace of a clock: %s waits for it for %s. If that pace is meant, nothing is slow here; else change its rule: other changes gain little.",
+			at(&s), long)
+		if 2*w.Self < f.Path.T {
+			it.ID, it.Claim = "pace-in-part", "a part of the run keeps the pace of a clock"
+			it.Text = fmt.Sprintf("%s keeps the pace of a clock, for which it waits for %s: only another rule changes that.", at(&s), long)
+		}
+		return it
 	case w.What != "" && names.IsOpened(w.What):
 		it.partly = w.Count < fewConnections // the first ones are needed
 		it.ID, it.Claim, it.Change = "new-connections", "connections are opened again and again", Batch

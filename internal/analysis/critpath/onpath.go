@@ -79,10 +79,47 @@ func (b *builder) waitsIn(i int, s stretch, g steps.G) {
 	if long := s.to - s.from; s.cause == steps.Network && leastAck <= long && long <= mostAck {
 		x.acks += float64(s.to - s.from)
 	}
+	if s.cause == steps.Timer && b.paces(s.step) {
+		x.paced++
+	}
 	if l := b.loopOf(s.step); l != trace.NoPoint {
 		x.loops[l] += float64(s.to - s.from)
 	}
 }
+
+// paces reports whether a goroutine waits for a tick, or until another time of the clock, and then
+// does something that others see, or works. Who only looks for something does neither.
+func (b *builder) paces(step steps.StepID) bool {
+	of := b.p.Step(step).Obj
+	if !b.p.Objects[of].Ticks {
+		return false
+	}
+	work := int64(0)
+	id := b.p.Step(step).Next
+	for range mostPaced {
+		if id == 0 {
+			return false
+		}
+		s := b.p.Step(id)
+		work += s.Work
+		switch {
+		case s.Waits(steps.Timer) && s.Obj == of:
+			return false
+		case s.Kind == steps.Give || s.Kind == steps.Start || s.Kind == steps.End || s.Kind == steps.Delay,
+			s.Op == steps.Send || s.Op == steps.Receive || s.Op == steps.Close, work >= leastPaced:
+			return true
+		}
+		id = s.Next
+	}
+	return true
+}
+
+const (
+	// mostPaced is how many steps after a tick are looked at.
+	mostPaced = 64
+	// leastPaced is how many ns of work after a tick are something.
+	leastPaced = 20e3
+)
 
 // Linux delays the acknowledgment of a packet by 40 ms, if it has nothing to send in which it could
 // stand. Who has sent a part of a message, and has switched on Nagle's algorithm, sends the rest no
@@ -175,7 +212,7 @@ func (b *builder) waitsAt(s stretch, g steps.G) (at trace.Frame) {
 func (b *builder) waitedIn(in map[waitPlace]*inPlace) (list []WaitedIn) {
 	for f, x := range in {
 		w := WaitedIn{Name: f.Function, File: f.File, Line: f.Line, Self: round(x.ns), Count: x.n, Several: x.several,
-			Calls: f.calls, What: f.what, Acks: round(x.acks)}
+			Calls: f.calls, What: f.what, Acks: round(x.acks), Paced: 2*x.paced > x.n}
 		if l, ok := mostly(x.loops, x.ns); ok {
 			p := &b.r.T.Points[l]
 			w.Loop = &Place{b.r.T.NameOf(l), p.File, p.Line}

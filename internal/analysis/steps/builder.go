@@ -208,7 +208,7 @@ func (b *builder) Wait(g *replay.G) {
 		return // for nothing that has operations, or another attempt
 	}
 	b.objects.unseen(m.wait, m.waited)
-	m.wait, m.waited = id, obj
+	m.wait, m.waited, m.why = id, obj, w.Reason
 }
 
 // Wake ends it.
@@ -276,6 +276,9 @@ func (b *builder) wokenOutside(g *replay.G, w *replay.Wait, by replay.Waker, now
 		b.network.replied(g, w, b.processors.idleFor(now))
 	case trace.WakeTimer:
 		b.p.waits = append(b.p.waits, wait{step: b.my(g).last, stack: w.Stack})
+		if s.Obj == 0 {
+			s.Obj = b.objects.pace(w.Stack)
+		}
 		b.idlers.ended(g, w, by)
 	}
 }
@@ -412,7 +415,7 @@ func (b *builder) finish() {
 		if g.ID == 1 && (g.Keeps() || b.r.Virtual()) {
 			b.p.Last = m.n // the program ends when main returns
 		}
-		if m.wait != 0 && b.p.Step(m.wait).Token() != 0 {
+		if m.wait != 0 && b.p.Step(m.wait).Token() != 0 && !b.operations.comes(g) {
 			b.objects.unseen(m.wait, m.waited)
 		}
 		b.operations.lets(g)

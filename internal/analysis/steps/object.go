@@ -59,8 +59,8 @@ type Object struct {
 	Name    trace.PointID   // the operation whose name it has, NoPoint if none was seen
 	Also    []trace.PointID // others, if it has several names, and this one
 	Free    bool            // operations decide who waits; else tokens
-	// a [time.Ticker]'s channel: its values come when they came, whatever was done with the one
-	// before
+	// a [time.Ticker]'s channel, or a place where goroutines sleep until a time of the clock: what is
+	// waited for comes when it came, whatever was done before
 	Ticks bool
 	Cap   int // of a channel or semaphore, -1: unlimited as far as is known
 	Held  int // what a channel held before its first operation in the trace
@@ -72,6 +72,7 @@ type Object struct {
 // seen is the evidence of the trace about an object's operations.
 type seen struct {
 	unfit   bool     // too few were seen
+	paces   bool     // see [spec.FlagPaced]
 	counted bool     // of a WaitGroup: some that add or are done were only counted, and not found
 	missed  int64    // how many were not: a few of those of a lock
 	handed  bool     // of a mutex: goroutines gave it back that had not taken it

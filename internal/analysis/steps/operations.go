@@ -203,6 +203,20 @@ func (x *operations) begun(m *mine, o *Object, id ObjectID, op Op) (at StepID) {
 	return at
 }
 
+// comes notes the operation of a goroutine whose wait is over at the end of the trace, and that has
+// not run since, and reports whether it is known: with the next event it would have been seen.
+func (x *operations) comes(g *replay.G) bool {
+	m := x.my(g)
+	op := map[string]Op{"chan receive": Receive, "chan send": Send, "sync.Mutex.Lock": Lock, "sync.RWMutex.Lock": Lock,
+		"sync.RWMutex.RLock": RLock, "sync.WaitGroup.Wait": Join}[x.r.T.Reason(m.why)]
+	if g.State != trace.Runnable || m.wait != m.last || op == NoOp {
+		return false
+	}
+	x.p.Step(m.wait).Op = op
+	x.p.Objects[m.waited].ops[op]++
+	return true
+}
+
 // joins counts the operations Done that come before each Join.
 func (x *operations) joins(o *Object, op Op, at StepID, now trace.Time) {
 	if op == Join {

@@ -14,6 +14,33 @@ type objects struct {
 	p  *Program
 	r  *replay.Replay
 	by map[trace.Address]ObjectID
+	// places where goroutines sleep, by stack, 0: no pace is kept there; nil: not looked for
+	paces map[trace.StackID]ObjectID
+	paced map[string]ObjectID // functions that keep a pace
+}
+
+// pace is the place of a stack, if goroutines sleep there until a time of the clock; 0: they do not.
+func (x *objects) pace(stack trace.StackID) ObjectID {
+	if x.paces == nil {
+		x.paces, x.paced = map[trace.StackID]ObjectID{}, map[string]ObjectID{}
+		for i := range x.r.T.Points {
+			if p := &x.r.T.Points[i]; p.Flags&spec.FlagPaced != 0 {
+				x.paced[p.Name] = 0
+			}
+		}
+	}
+	id, ok := x.paces[stack]
+	if ok || len(x.paced) == 0 || int(stack) >= len(x.r.T.Stacks) {
+		return id
+	}
+	f := x.r.Names.Own(stack)
+	if id, ok = x.paced[f.Function]; ok && id == 0 {
+		id = ObjectID(len(x.p.Objects))
+		x.p.Objects = append(x.p.Objects, Object{Name: trace.NoPoint, Cap: -1, seen: seen{paces: true, unfit: true}})
+		x.paced[f.Function] = id
+	}
+	x.paces[stack] = id
+	return id
 }
 
 // of is the number of an object of the replay, 0 for none.
@@ -83,7 +110,7 @@ func (x *objects) finish() {
 		x.name(o)
 		o.Held = o.held()
 		o.Free = i > 0 && o.complete()
-		o.Ticks = o.Name != trace.NoPoint && strings.HasPrefix(x.r.T.Points[o.Name].Name, "time.(*Ticker).C") &&
+		o.Ticks = o.seen.paces || o.Name != trace.NoPoint && strings.HasPrefix(x.r.T.Points[o.Name].Name, "time.(*Ticker).C") &&
 			o.ops[Send] == 0
 		if o.seen.full && !o.seen.cap {
 			o.Cap = o.seen.queue

@@ -26,9 +26,10 @@ type mine struct {
 
 // pending are steps whose operation is not known yet.
 type pending struct {
-	wait   StepID   // where its last wait began, until it operates on an object
-	give   StepID   // where it first ended a wait, until then as well
-	waited ObjectID // the objects of these two
+	wait   StepID         // where its last wait began, until it operates on an object
+	give   StepID         // where it first ended a wait, until then as well
+	why    trace.ReasonID // of that wait
+	waited ObjectID       // the objects of these two
 	gave   ObjectID
 	did    ObjectID // its last operation was one on this that may end waits after it
 }
