@@ -146,7 +146,7 @@ func endless(f *Facts) (out []Item) {
 		it := Item{ID: "goroutine-leak", Claim: "goroutines never end", Subject: about(e), Change: Release, Defect: true,
 			Evidence: []Fact{count("goroutines of which none ended", x.Count), ns("the first one was created at", x.First),
 				ns("the last one was created at", x.Last), ns("processor time of all", e.Busy)}}
-		it.Text = fmt.Sprintf("let the goroutines %s end: none of %s%s did, more and more as the run goes on, and they took %s of processor time (%s)",
+		it.Text = fmt.Sprintf("let the goroutines %s end: none of %s%s did before the program, more and more as the run goes on, and they took %s of processor time (%s)",
 			at(&it.Subject), measure.Count(x.Count), created, measure.Time(e.Busy), measure.Percent(e.Busy, f.Busy))
 		out = append(out, it)
 	}

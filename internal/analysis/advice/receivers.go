@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/analysis/replay"
@@ -48,6 +49,29 @@ func receivesAlone(f *Facts) (out []Item) {
 		out = append(out, it)
 	}
 	return out
+}
+
+// feeds says who waits to send to what a conclusion is about.
+func (f *Facts) feeds(it *Item, e *profile.Entry) {
+	proc, _, _ := strings.Cut(e.Name, ": ")
+	in := f.written(proc)
+	if in == nil || f.Program == nil {
+		return
+	}
+	var names []string
+	total := int64(0)
+	for _, o := range f.sendersTo(in) {
+		if total += o.Wait; len(names) < 2 {
+			names = append(names, o.Name)
+			it.Delays = append(it.Delays, aboutObject(o))
+		}
+	}
+	if measure.Ratio(total, f.Wall) < together {
+		it.Delays = nil
+		return
+	}
+	it.Text += fmt.Sprintf(". Meanwhile %.1f goroutines wait to send at %s", measure.Ratio(total, f.Wall),
+		strings.Join(names, " and "))
 }
 
 // alwaysBusy is the share of the run for which a goroutine works that has always something to do.

@@ -31,6 +31,7 @@ func serialWork(f *Facts) (out []Item) {
 			Evidence: []Fact{ns("its work", e.CallBusy), ns("of that while a processor had no work", alone)},
 			Text: fmt.Sprintf("divide the work of %s among goroutines, or do it beside other work: the run waits for it, while a processor has nothing to do for %s (%s of the run)",
 				at(&s), measure.Time(alone), measure.Percent(alone, p.Wall))}
+		f.feeds(&it, e)
 		if gain, err := f.Gains.Gain(it.WhatIf); err == nil && gain.Unknown == "" {
 			of := 100 * measure.Ratio(less, p.Wall)
 			it.gives(f, min(gain.LoPct, of/nearly), min(gain.GainPct, of), min(gain.HiPct, of*nearly))

@@ -111,8 +111,11 @@ func (f *Facts) once(list []Item) []Item {
 		switch it.ID {
 		case "stack-growth":
 			return by.ID == "tiny-goroutines" && by.Subject.Name == proc
-		case "late-threads", "small-buffer", "turns", "one-receiver":
+		case "late-threads", "small-buffer", "turns":
 			return by.ID == "locked-threads"
+		case "one-receiver":
+			fed := slices.ContainsFunc(by.Delays, func(s Subject) bool { return s.Name == it.Subject.Name })
+			return by.ID == "locked-threads" || by.ID == "one-processor" && (fed || by.Subject.Name == it.Subject.Name)
 		case "barrier", "batches":
 			return slices.ContainsFunc(by.Delays, func(s Subject) bool { return s.Name == it.Subject.Name })
 		case "one-goroutine", "serial-run":

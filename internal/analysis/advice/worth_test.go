@@ -130,6 +130,8 @@ func TestOutside(t *testing.T) {
 	inTurn.Name, inTurn.Loop = "main.slow", &critpath.Place{Name: "main.load: range orders", File: "a/load.go", Line: 3}
 	acks := sleep
 	acks.Count, acks.Acks = 5, 200
+	paced, partly := sleep, sleep
+	paced.Paced, partly.Paced, partly.Self = true, true, 200
 	opens := sleep
 	opens.What, opens.Count = names.Opened["database/sql.(*DB).conn"], 30
 	limited := sleep
@@ -148,6 +150,8 @@ func TestOutside(t *testing.T) {
 		{delaying(waitsOnPath("timer", 300, sleep), "main.loud", 200), "", "timer", "wait less, or do more after each, unless this is how fast the run is to go. Meanwhile 0.4 goroutines wait at main.loud"},
 		{delaying(waitsOnPath("timer", 300, sleep), "main.loud", 100), "", "timer", "start these together"}, // too little of it
 		{waitsOnPath("network or pipe", 300, acks), "", "delayed-acknowledgments", "waits for the network for 300ns (60.0% of the run, 5 times 60ns): so long Linux delays acknowledgments"},
+		{waitsOnPath("timer", 300, paced), "", "pace", "The run keeps the pace of a clock: main.poll (poll.go:7) waits for it for 300ns"},
+		{waitsOnPath("timer", 300, partly), "", "pace-in-part", "main.poll (poll.go:7) keeps the pace of a clock, for which it waits for 200ns"},
 		{waitsOnPath("timer", 300, opens), "", "new-connections", "reuse connections instead of opening them in main.poll (poll.go:7), for 300ns (60.0% of the run, 30 times 10ns)"},
 		{waitsOnPath("timer", 300, limited), "", "library-wait", "main.poll (poll.go:7) waits for the rate of the limiter"},
 		{waitsOnPath("timer", 300, deadline("dep.watch", "", 200), deadline("main.size", "a connection of database/sql's pool", 100)), "",

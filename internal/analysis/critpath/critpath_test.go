@@ -203,6 +203,54 @@ func TestSleepUnderLock(t *testing.T) {
 	}
 }
 
+// TestPace: who sleeps until a time of the clock sleeps longer if there was less to do before. Only
+// the work before the first sleep, from which the times are counted, and after the last one gains
+// something.
+func TestPace(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		paced bool
+		want  int64
+	}{{true, 20 * ms}, {false, 18 * ms}} {
+		b := tracetest.New(1)
+		g := b.Go(0, "runtime.main")
+		take, work := b.Proc("main.take"), b.Proc("main.work")
+		b.Start(g, 0)
+		for k := range int64(3) {
+			b.Enter(g, work)
+			b.At(k*10*ms+4*ms).Exit(g, work)
+			if k == 2 {
+				break
+			}
+			b.Enter(g, take)
+			b.Wait(g, "sleep", 0, b.Stack("time.Sleep", "main.take"))
+			b.At(k*10*ms+10*ms).UnparkLate(g, 0)
+			b.Start(g, 0)
+			b.Exit(g, take)
+		}
+		b.End(g)
+		tr := b.Trace()
+		if c.paced {
+			tr.Points[take].Flags |= spec.FlagPaced
+		}
+		p := program(t, tr)
+		w, err := predict.ParseWhatIf("calls:main.work=-50%")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := predict.New(p, predict.Ask{Procs: []int{1}, Policy: sim.Sharing,
+			WhatIf: []predict.WhatIf{w}}); a.WhatIf[0].T != c.want {
+			t.Errorf("paced: %v: with half the work it takes %d ns, expected %d", c.paced, a.WhatIf[0].T, c.want)
+		}
+		r := critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing})
+		for i := range r.Entries {
+			if e := &r.Entries[i]; e.Name == "[timer]" && (len(e.In) != 1 || e.In[0].Paced != c.paced) {
+				t.Errorf("paced: %v: found %+v", c.paced, e.In)
+			}
+		}
+	}
+}
+
 // TestPartition: the path of any run covers it without gaps, and entries partition it.
 func TestPartition(t *testing.T) {
 	t.Parallel()

@@ -103,10 +103,12 @@ func (b *builder) paces(step steps.StepID) bool {
 		s := b.p.Step(id)
 		work += s.Work
 		switch {
+		case work >= leastPaced:
+			return true
 		case s.Waits(steps.Timer) && s.Obj == of:
 			return false
 		case s.Kind == steps.Give || s.Kind == steps.Start || s.Kind == steps.End || s.Kind == steps.Delay,
-			s.Op == steps.Send || s.Op == steps.Receive || s.Op == steps.Close, work >= leastPaced:
+			s.Op == steps.Send || s.Op == steps.Receive || s.Op == steps.Close:
 			return true
 		}
 		id = s.Next

@@ -263,9 +263,7 @@ func (b *builder) Labels(g *replay.G, _ trace.Time) {
 func (b *builder) End(g *replay.G, now trace.Time) {
 	b.lived(g)
 	if group := b.r.Contexts.Node(g.Context).Group; !g.System {
-		x := b.totals.lives[group]
-		x.ended++
-		b.totals.lives[group] = x
+		b.totals.lives[group] = b.totals.lives[group].ends(now)
 	}
 	for _, h := range g.Held {
 		b.objects.lock(b.r.Object(h.Address)).dead = abandonedBy(b.r, g, h, now)

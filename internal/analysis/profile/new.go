@@ -86,7 +86,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 		p.Sampling = &Sampling{t.Int("sample_ns"), b.samples.looks, b.samples.samples, b.samples.codes}
 	}
 	p.Doing = b.samples.text.doing(t)
-	p.Left, p.Endless, p.Chains = b.totals.left.list(), endless(b.r, b.totals.lives), chains(b.r)
+	p.Left, p.Endless, p.Chains = b.totals.left.list(), endless(b.r, b.wall, b.totals.lives), chains(b.r)
 	p.entries(b)
 	p.waits(b)
 	p.Calls = newCalls(b).list()

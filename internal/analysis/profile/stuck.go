@@ -47,7 +47,8 @@ type again struct {
 // wait again.
 const inVain = 20_000
 
-// Endless are goroutines of one kind of which none ended: they wait at the end, or run.
+// Endless are goroutines of one kind of which none ended before the run did: they wait at the end,
+// or run.
 type Endless struct {
 	Entry string `json:"entry"` // the id of their entry
 	Name  string `json:"name"`
@@ -60,6 +61,23 @@ type Endless struct {
 type lives struct {
 	created, ended int64
 	first, last    trace.Time
+	end            trace.Time // of the one that ended first
+}
+
+// endless reports whether none ended in a run, but for its own end, at which a program may stop all.
+func (x lives) endless(run trace.Time) bool {
+	return x.ended == 0 || x.end > x.last && x.end > run-run/atEnd
+}
+
+// atEnd is the part of a run that is its end.
+const atEnd = 20
+
+// ends notes that one ended.
+func (x lives) ends(now trace.Time) lives {
+	if x.ended++; x.ended == 1 {
+		x.end = now
+	}
+	return x
 }
 
 // begins notes that one was created.
@@ -72,9 +90,9 @@ func (x lives) begins(now trace.Time) lives {
 }
 
 // endless lists those of which none ended, the most first.
-func endless(r *replay.Replay, by map[replay.GroupID]lives) (list []Endless) {
+func endless(r *replay.Replay, run trace.Time, by map[replay.GroupID]lives) (list []Endless) {
 	for group, x := range by {
-		if x.ended == 0 && x.created > 1 && group != replay.NoGroup {
+		if x.endless(run) && x.created > 1 && group != replay.NoGroup {
 			list = append(list, Endless{goroutineID(r, group), r.Groups.Origin(group).Name, x.created, int64(x.first),
 				int64(x.last)})
 		}

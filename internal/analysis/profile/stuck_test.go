@@ -212,19 +212,26 @@ func TestChainsMeet(t *testing.T) {
 // TestEndless: goroutines of a kind of which none ended are known, with when they were created.
 func TestEndless(t *testing.T) {
 	t.Parallel()
-	for _, ends := range []bool{false, true} {
-		b := tracetest.New(2)
+	for _, c := range []struct{ ends, stopped bool }{{}, {ends: true}, {stopped: true}} {
+		b, ends := tracetest.New(2), c.ends
 		main := b.Go(0, "runtime.main")
 		b.Start(main, 0)
 		b.Enter(main, b.Proc("main.join"))
+		var last tracetest.G
 		for k := range int64(4) {
 			g := b.At(k*10*ms).Go(main, "main.beat")
+			last = g
 			b.Start(g, 1)
 			if b.At(k*10*ms + ms); ends && k == 2 {
 				b.End(g)
 			} else {
 				b.Park(g, "sleep")
 			}
+		}
+		if c.stopped { // by the end of the run
+			b.At(99*ms).Unpark(main, last)
+			b.Start(last, 1)
+			b.End(last)
 		}
 		p, err := profile.New(b.At(100 * ms).Trace())
 		if err != nil {

@@ -78,6 +78,30 @@ func TestClosedFirst(t *testing.T) {
 	}
 }
 
+// A receiver whose wait the last event ends has its operation: with the next one it would be seen.
+func TestLastOperation(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	send, receive, closes := b.Object("main.ch", spec.OpSend), b.Object("main.ch", spec.OpReceive), b.Object("main.ch", spec.OpClose)
+	g := b.Go(main, "main.worker")
+	b.Start(g, 1)
+	b.Channel(main, 0x1000, 0)
+	b.Wait(g, "chan receive", 0x1000, 0)
+	b.At(ms).Unpark(main, g)
+	b.Sync(main, send, 0x1000, 0)
+	b.Start(g, 1)
+	b.Sync(g, receive, 0x1000, 0)
+	b.At(2*ms).Wait(g, "chan receive", 0x1000, 0)
+	b.At(3*ms).Sync(main, closes, 0x1000, 0)
+	b.Unpark(main, g)
+	b.At(3*ms + 1)
+	if list := named(build(t, b), "main.ch"); len(list) != 1 || !list[0].Free {
+		t.Errorf("found %+v, expected one channel of which all is known", list)
+	}
+}
+
 // What a channel holds when the trace begins shows in the lengths of its queue.
 func TestHeld(t *testing.T) {
 	t.Parallel()
