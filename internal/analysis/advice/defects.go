@@ -188,7 +188,8 @@ func herds(f *Facts) (out []Item) {
 		o := &f.Objects[i]
 		// To wake one and let it wait again takes more outside of it: two switches, and its lock.
 		cost := min(o.VainBusy+vainCost*o.Vain, f.Busy)
-		if !inHerds(o) || measure.Ratio(cost, f.Busy) < vainShare.value() || !f.hasProbes(names.PackageOf(o.Name)) {
+		if !inHerds(o) || measure.Ratio(cost, f.Busy) < vainShare.value() || measure.Ratio(cost, f.Wall) < surelyGains ||
+			!f.hasProbes(names.PackageOf(o.Name)) {
 			continue // or it is a library's, which does so by design
 		}
 		it := Item{ID: "wake-ups-in-vain", Claim: "goroutines are woken and have to wait again", Subject: aboutObject(o),
@@ -199,7 +200,7 @@ func herds(f *Facts) (out []Item) {
 		if len(o.EndedBy) > 0 {
 			by = " by " + o.EndedBy[0].Reason
 		}
-		it.Text = fmt.Sprintf("wake one goroutine with Signal instead of all with Broadcast: of %s wake-ups%s at %s %s were in vain, and took %s of processor time or more (%s of busy); the run need not become shorter",
+		it.Text = fmt.Sprintf("wake one goroutine with Signal instead of all with Broadcast: of %s wake-ups%s at %s %s were in vain, and took %s of processor time or more (%s of busy): the run becomes shorter as far as it waits for processors",
 			measure.Count(o.Waits), by, name(o), measure.Count(o.Vain), measure.Time(o.VainBusy),
 			measure.Percent(o.VainBusy, f.Busy))
 		out = append(out, it)

@@ -39,6 +39,9 @@ func mechanisms(f *Facts) (out []Item) {
 					continue // each has much to do
 				}
 				it.ID, it.Claim, it.Change = "system-calls", "much of the work is short system calls", Batch
+				if i := slices.IndexFunc(e.Callees, func(c profile.Callee) bool { return c.Name == d.By }); i >= 0 {
+					it.upTo = fmt.Sprintf("self:%s=-%.0f%%", e.Name, 100*e.Callees[i].Share) // whoever needs no such call
+				}
 				how := "or some for many items" // as for what is read again and again
 				if strings.HasPrefix(d.By, "os.(*File)") || strings.HasPrefix(d.By, "fmt.Fprint") {
 					how = "as with a buffer of package bufio"
