@@ -26,8 +26,8 @@ func TestInlined(t *testing.T) {
 		for i := range calls {
 			calls[i].From = 0
 		}
-		return slices.Equal(calls, []trace.Code{{Function: "main.inner", Line: 50},
-			{Function: "main.outer", Line: 46}, {Function: "main.work", Line: 41}})
+		return slices.Equal(calls, []trace.Code{{Function: "main.inner", Line: 51},
+			{Function: "main.outer", Line: 47}, {Function: "main.work", Line: 42}})
 	})
 	if !found {
 		t.Errorf("found no call of main.inner by main.outer by main.work in %+v", tr.Codes)
@@ -35,8 +35,14 @@ func TestInlined(t *testing.T) {
 	p := checkedProfile(t, tr, nil)
 	at := slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Name == "main.work" })
 	if at < 0 || len(p.Entries[at].Callees) == 0 || p.Entries[at].Callees[0].Name != "main.outer" ||
-		p.Entries[at].Callees[0].Line != 41 || p.Entries[at].Callees[0].Share < 0.5 {
-		t.Errorf("found %+v, expected main.work, most of whose work is in main.outer, which line 41 calls", p.Entries)
+		p.Entries[at].Callees[0].Line != 42 || p.Entries[at].Callees[0].Share < 0.5 ||
+		p.Entries[at].Callees[0].Library != "" {
+		t.Errorf("found %+v, expected main.work, most of whose work is in main.outer, which line 42 calls", p.Entries)
+	}
+	at = slices.IndexFunc(p.Entries, func(e profile.Entry) bool { return e.Name == "main.hash" })
+	if at < 0 || len(p.Entries[at].Callees) == 0 || p.Entries[at].Callees[0].Name != "main.digest" ||
+		p.Entries[at].Callees[0].Library != "crypto/sha256.Sum256" {
+		t.Errorf("found %+v, expected main.hash, most of whose work is in main.digest, by crypto/sha256.Sum256", p.Entries)
 	}
 }
 
@@ -45,8 +51,8 @@ func TestInlined(t *testing.T) {
 func TestAtomics(t *testing.T) {
 	t.Parallel()
 	tr, _ := e2e.Traced(t, exec.Command(e2e.Build(t, "programs", "inlined")), "QINST=mode=sample")
-	for _, want := range []trace.Code{{Function: "sync/atomic.(*Uint64).Add", Line: 20},
-		{Function: "main.swap", Line: 30}} {
+	for _, want := range []trace.Code{{Function: "sync/atomic.(*Uint64).Add", Line: 21},
+		{Function: "main.swap", Line: 31}} {
 		found := slices.ContainsFunc(tr.Codes, func(c trace.Code) bool {
 			return c.Atomic && c.Function == want.Function &&
 				(c.Line == want.Line || tr.Codes[c.From].Line == want.Line)

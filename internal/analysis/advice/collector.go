@@ -47,9 +47,46 @@ func collector(f *Facts) []Item {
 			it.Text += fmt.Sprintf("; the heap had %s at most", measure.Bytes(most))
 		}
 	}
+	if each, room, ok := limited(p); ok {
+		it.Change = RaiseGC
+		it.Evidence = append(it.Evidence, Fact{"allocated in a cycle", float64(each), "bytes"},
+			Fact{"the heap could grow by", float64(room), "bytes"})
+		it.Text += fmt.Sprintf(". It runs each %s, although the heap could grow by %s: a memory limit (GOMEMLIMIT, SetMemoryLimit) is near; raise it, or let less live",
+			measure.Bytes(each), measure.Bytes(room))
+		return []Item{it}
+	}
 	it.Text += ". With a larger GOGC or a GOMEMLIMIT it runs less often"
 	return []Item{it}
 }
+
+// limited reports whether the collector runs much more often than the heap's goal asks for, as near
+// a memory limit: how much is allocated in a cycle, and by how much the heap could grow, in bytes.
+func limited(p *profile.Profile) (each, room int64, ok bool) {
+	forced := slices.ContainsFunc(p.Objects, func(o profile.Object) bool {
+		return o.Kind == waitsForCycle && 2*o.Waits > p.GC.Cycles
+	})
+	if p.Memory == nil || p.Timeline == nil || p.GC.Cycles < manyCycles || forced {
+		return 0, 0, false
+	}
+	var rooms []int64
+	for _, h := range p.Timeline.Heap {
+		rooms = append(rooms, h.Goal-h.Live)
+	}
+	if len(rooms) == 0 {
+		return 0, 0, false
+	}
+	slices.Sort(rooms)
+	each, room = p.Memory.Bytes/p.GC.Cycles, rooms[len(rooms)/2]
+	return each, room, oftener*each < room
+}
+
+const (
+	// manyCycles are enough to tell how much is allocated in one, on average.
+	manyCycles = 10
+	// oftener is how many times as often as its goal asks for the collector runs near a limit. A
+	// heap has half of its room on average.
+	oftener = 3
+)
 
 // forced finds collections that the program asks for, and waits for.
 func forced(f *Facts) (out []Item) {

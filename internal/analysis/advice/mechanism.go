@@ -157,11 +157,19 @@ func (f *Facts) mostWorth() (most []*profile.Entry, words string) {
 	for _, e := range most {
 		text := fmt.Sprintf("%s %s", e.Name, measure.Percent(f.worthOf(e), f.Wall))
 		if len(e.Callees) > 0 && e.Callees[0].In[0] >= 0.5 {
-			text += fmt.Sprintf(" (most of it in %s, line %d)", e.Callees[0].Name, e.Callees[0].Line)
+			text += fmt.Sprintf(" (most of it in %s, line %d%s)", e.Callees[0].Name, e.Callees[0].Line, byLibrary(&e.Callees[0]))
 		}
 		list = append(list, text)
 	}
 	return most, strings.Join(list, ", ")
+}
+
+// byLibrary says what an inlined function calls for most of its work.
+func byLibrary(c *profile.Callee) string {
+	if c.Library == "" {
+		return ""
+	}
+	return ", by " + c.Library
 }
 
 // more says that less work in one procedure gains more than the conclusions do, if it may.

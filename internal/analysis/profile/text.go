@@ -27,6 +27,7 @@ type text map[trace.PointID]*inText
 type inText struct {
 	lines      map[int]spot
 	calls      map[Callee]spot
+	libraries  map[Callee]map[string]float64 // what these call of other packages, by its function
 	mechanisms map[replay.Mechanism]map[Callee]spot
 }
 
@@ -43,17 +44,23 @@ func (x text) note(r *replay.Replay, at replay.ContextID, code trace.CodeID, bus
 	}
 	in := x[proc]
 	if in == nil {
-		in = &inText{map[int]spot{}, map[Callee]spot{}, map[replay.Mechanism]map[Callee]spot{}}
+		in = &inText{map[int]spot{}, map[Callee]spot{}, map[Callee]map[string]float64{}, map[replay.Mechanism]map[Callee]spot{}}
 		x[proc] = in
 	}
 	more := func(f spot) spot { return spot{f.weight + weight/float64(busy), f.n + 1} }
 	in.lines[line] = more(in.lines[line])
-	name, how := r.Calls(code, proc)
+	name, library, how := r.Calls(code, proc)
 	if name == "" {
 		return
 	}
 	c := Callee{Name: name, Line: line}
 	in.calls[c] = more(in.calls[c])
+	if library != "" && library != name {
+		if in.libraries[c] == nil {
+			in.libraries[c] = map[string]float64{}
+		}
+		in.libraries[c][library] += weight / float64(busy)
+	}
 	if how == replay.Library {
 		return
 	}
@@ -79,6 +86,11 @@ func (x text) callees(proc trace.PointID) (list []Callee, doing []Doing) {
 		return Part95{f.weight / all.weight, [2]float64{low, high}}
 	}
 	for c, f := range in.calls {
+		for library, weight := range in.libraries[c] {
+			if 2*weight > f.weight {
+				c.Library = library
+			}
+		}
 		c.Part95 = part(f)
 		list = append(list, c)
 	}
@@ -148,6 +160,9 @@ const mostCallees = 5
 type Callee struct {
 	Name string `json:"name"`
 	Line int    `json:"line"`
+	// Library is the function of another package that it calls for more than half of that, if it is
+	// of a package with probes itself, as what the compiler inlines.
+	Library string `json:"library,omitempty"`
 	Part95
 }
 

@@ -138,9 +138,10 @@ func mechanismOf(function string) Mechanism {
 }
 
 // Calls returns the function without probes that the innermost activation of a procedure calls, if
-// a code is in one, or "sync/atomic" for an atomic operation of its own, and the mechanism that the
-// innermost of what that calls is known for.
-func (r *Replay) Calls(code trace.CodeID, proc trace.PointID) (name string, how Mechanism) {
+// a code is in one, or "sync/atomic" for an atomic operation of its own; the outermost one of a
+// package without probes, which may be another; and the mechanism that the innermost of what that
+// calls is known for.
+func (r *Replay) Calls(code trace.CodeID, proc trace.PointID) (name, library string, how Mechanism) {
 	c := &r.paths.codes
 	if c.t.Codes[code].Atomic {
 		name, how = "sync/atomic", Atomic // by its function, if it has one
@@ -148,12 +149,14 @@ func (r *Replay) Calls(code trace.CodeID, proc trace.PointID) (name string, how 
 	for ; code != 0; code = c.t.Codes[code].From {
 		x := &c.calls[code]
 		if x.proc == proc {
-			return name, how
+			return name, library, how
 		}
 		if x.proc != trace.NoPoint || c.t.Codes[code].Function == "runtime.asyncPreempt" {
-			return "", ""
+			return "", "", ""
 		}
-		name = c.t.Codes[code].Function
+		if name = c.t.Codes[code].Function; !r.Names.Probes(name) {
+			library = name
+		}
 		switch outer := x.how; {
 		case outer == Starting || outer == Channels || outer == Locking: // which allocate, copy, and have locks, too
 			how = outer
@@ -163,7 +166,7 @@ func (r *Replay) Calls(code trace.CodeID, proc trace.PointID) (name string, how 
 			how = cmp.Or(outer, how)
 		}
 	}
-	return "", ""
+	return "", "", ""
 }
 
 // LineIn returns the line of a procedure at which a code is, in the innermost of its activations.

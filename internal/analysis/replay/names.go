@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/internal/names"
 	"qinst.dev/internal/trace"
 	"qinst.dev/sddf/spec"
 )
@@ -327,6 +328,12 @@ func (n *Names) CalledBy(f *trace.Frame, stack trace.StackID) string {
 // HasProbes reports whether a frame is of a package with probes.
 func (n *Names) HasProbes(f *trace.Frame) bool {
 	_, some := n.probed[n.packageOf(f)]
+	return some
+}
+
+// Probes reports whether a package has probes of which a function is, by its name.
+func (n *Names) Probes(function string) bool {
+	_, some := n.probed[names.PackageOf(function)]
 	return some
 }
 

@@ -3,13 +3,14 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"sync/atomic"
 	"time"
 )
 
 func main() {
-	fmt.Println(work(200*time.Millisecond) > 0, add(10_000_000) > 0, swap(20_000_000) > 0)
+	fmt.Println(work(200*time.Millisecond) > 0, add(10_000_000) > 0, swap(20_000_000) > 0, hash(200*time.Millisecond) > 0)
 }
 
 var total atomic.Uint64
@@ -51,3 +52,15 @@ func inner(x uint32) uint32 {
 	}
 	return x
 }
+
+// hash calls a library by a function that is inlined.
+func hash(long time.Duration) (turns int) {
+	text := make([]byte, 100_000)
+	for began := time.Now(); time.Since(began) < long; turns++ {
+		sum := digest(text)
+		copy(text, sum[:])
+	}
+	return turns
+}
+
+func digest(text []byte) [32]byte { return sha256.Sum256(text) }
