@@ -60,7 +60,7 @@ func batches(f *Facts) (out []Item) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		less := unusedWhile(p, o)
-		if o.Kind != replay.KindWaitGroup || o.Waits < fewBatches || timeWaiting(o, 2) > 0 ||
+		if o.Kind != replay.KindWaitGroup || o.Waits < fewBatches || timeWaiting(o, 2) > 0 || o.Wait > p.Wall ||
 			measure.Ratio(less, p.Wall) < barrierShare.value() || f.gathersTiny(o) {
 			continue
 		}

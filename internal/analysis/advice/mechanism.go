@@ -53,6 +53,9 @@ func mechanisms(f *Facts) (out []Item) {
 				if 2*e.SelfAlone > e.SelfBusy || !inlined && !strings.HasPrefix(d.By, "sync/atomic") {
 					continue // nobody else wants the memory, or it is a part of something else
 				}
+				// The line of the cache that is elsewhere delays what reads it as well, and who fails tries
+				// again.
+				it.upTo = fmt.Sprintf("self:%s=-100%%", e.Name)
 				by := d.By
 				if inlined {
 					it.Subject.Name, by = d.By, "that"

@@ -111,7 +111,15 @@ func (f *Facts) startsTiny(e *profile.Entry) bool {
 			}
 		}
 	}
-	return f.tinies[proc]
+	if f.tinies[proc] {
+		return true
+	}
+	for name := range f.tinies { // or what that calls
+		if t := f.written(name); t != nil && f.Calling(t.ID, e.ID) {
+			return true
+		}
+	}
+	return false
 }
 
 // startsFrom is the share of a procedure's own time in which it starts goroutines, where that is

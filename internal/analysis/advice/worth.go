@@ -47,6 +47,9 @@ func (f *Facts) weigh(list []Item) (out []Item) {
 		switch f.gain(&it); {
 		case it.computed && (it.Gain == nil || float64(it.Gain.Low) < surelyGains*float64(f.Wall)):
 			// its waits are as they should be
+		case it.Gain == nil && f.offPath(&it):
+			it.Gain = &Gain{}
+			remarks = append(remarks, f.worthless(&it))
 		case it.Gain == nil && f.bound(&it):
 			out = append(out, it)
 		case it.Gain == nil:
@@ -79,12 +82,28 @@ func (f *Facts) bound(it *Item) bool {
 			now = max(now, most/2)
 		}
 	}
+	now, most = min(now, f.spares(it)), min(most, f.spares(it))
 	if loud[it.ID] && float64(now) < boundFrom*float64(f.Wall) {
 		return false
 	}
 	it.AtMost, it.likely = max(1, most), max(1, now)
 	it.Text += fmt.Sprintf(". Gain: %s of the run at most", measure.Percent(most, f.Wall))
 	return true
+}
+
+// offPath reports whether a conclusion is about waits for an object that do not make the run longer.
+func (f *Facts) offPath(it *Item) bool {
+	return loud[it.ID] && it.Subject.Kind == profile.KindSync && float64(f.spares(it)) < surelyGains*float64(f.Wall)
+}
+
+// spares is by how much the run would be shorter at most without the waits that a conclusion is
+// about.
+func (f *Facts) spares(it *Item) int64 {
+	if f.Path == nil || f.Path.Spares == nil || f.Served != "" || it.Subject.Kind != profile.KindSync {
+		return f.Wall
+	}
+	o := f.object(it.Subject.Name)
+	return f.Path.Spares(it.Subject.Name, o == nil || o.Objects != 1)
 }
 
 // doing is what all procedures spend on a mechanism at most, as a part of the run, in ns.
@@ -132,7 +151,7 @@ func (f *Facts) once(list []Item) []Item {
 		return false
 	}
 	return slices.DeleteFunc(slices.Clone(list), func(it Item) bool {
-		return slices.ContainsFunc(list, func(by Item) bool { return explained(&it, &by) })
+		return slices.ContainsFunc(list, func(by Item) bool { return !by.Remark && explained(&it, &by) })
 	})
 }
 
@@ -218,8 +237,12 @@ func (f *Facts) worthless(it *Item) Item {
 	if gain, ok := f.shorter(it); ok {
 		at, after = "by splitting", fmt.Sprintf(" Half of the work under it gains %.0f %%, with or without the lock.", gain)
 	}
-	w.Text = fmt.Sprintf("%s is gained %s %s, although goroutines wait there: the run waits for something else (0 to %s of it).%s",
-		little, at, it.Subject.Name, measure.Percent(max(0, it.Gain.High), f.Wall), after)
+	upTo := ""
+	if it.Gain.High > 0 {
+		upTo = fmt.Sprintf(" (0 to %s of it)", measure.Percent(it.Gain.High, f.Wall))
+	}
+	w.Text = fmt.Sprintf("%s is gained %s %s, although goroutines wait there: the run waits for something else%s.%s",
+		little, at, it.Subject.Name, upTo, after)
 	if it.ID == "garbage-collector" {
 		w.Text = fmt.Sprintf("%s is gained by less work of the collector (0 to %s of the run).", little,
 			measure.Percent(max(0, it.Gain.High), f.Wall))

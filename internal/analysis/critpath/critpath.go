@@ -51,6 +51,7 @@ func New(p *steps.Program, o Options) *Result {
 		w := newWalker(p)
 		w.walk(func(s stretch) { b.piece(s, w.owner[s.step]) })
 		b.res.Delayed = b.delayed(w)
+		b.res.Spares = b.spares(w)
 	} else {
 		b.res.T, b.res.Computed = b.res.Replay, true
 		run.Path(func(step steps.StepID, g steps.G, from, to float64, delay bool) {

@@ -27,14 +27,18 @@ type Result struct {
 	Path    []Piece `json:"path"` // all of it, or the longest pieces, in order
 	Entries []Entry `json:"entries"`
 	// of all names, those first that took most; or of the one that the result is of
-	Requests  []Requests      `json:"requests,omitempty"`
-	Agreement *Agreement      `json:"agreement,omitempty"`
-	Tied      bool            `json:"tied"`      // some weights differ with the direction of the change
-	Anomalies int             `json:"anomalies"` // entries whose worth is not known
-	Remarks   steps.Remarks   `json:"notes"`
-	Computed  bool            `json:"-"` // the path is that of the computed run
-	Delayed   []Delayed       `json:"-"` // waits that others cause; of the run as it was
-	Crowds    []predict.Crowd `json:"-"` // what goroutines waited for longest, together
+	Requests  []Requests    `json:"requests,omitempty"`
+	Agreement *Agreement    `json:"agreement,omitempty"`
+	Tied      bool          `json:"tied"`      // some weights differ with the direction of the change
+	Anomalies int           `json:"anomalies"` // entries whose worth is not known
+	Remarks   steps.Remarks `json:"notes"`
+	Computed  bool          `json:"-"` // the path is that of the computed run
+	Delayed   []Delayed     `json:"-"` // waits that others cause; of the run as it was
+	// Spares is by how much the run would be shorter at most without the waits for objects of a
+	// name, in ns. others: those without a name may be some of them. nil: the path is not that of
+	// the run as it was.
+	Spares func(object string, others bool) int64 `json:"-"`
+	Crowds []predict.Crowd                        `json:"-"` // what goroutines waited for longest, together
 	// nil: the computed run takes as long as the recorded one, or no policy explains it better
 	Nearer *Nearer  `json:"-"`
 	Run    *sim.Run `json:"-"` // the computed one

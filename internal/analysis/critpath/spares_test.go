@@ -1,0 +1,65 @@
+package critpath_test
+
+import (
+	"testing"
+
+	"qinst.dev/internal/analysis/critpath"
+	"qinst.dev/internal/analysis/sim"
+	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/sddf/spec"
+)
+
+// TestSpares: two goroutines wait for each other at a lock for 30 ms. Without it the run is shorter
+// by as much, unless a third one works nearly as long as both.
+func TestSpares(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ beside, want int64 }{{50 * ms, 30 * ms}, {70 * ms, 20 * ms}, {95 * ms, 0}} {
+		b := tracetest.New(4)
+		lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+		done, waits := b.Object("main.wg", spec.OpDone), b.Object("main.wg", spec.OpWait)
+		add := b.Object("main.wg", spec.OpAdd)
+		main := b.Go(0, "runtime.main")
+		b.Start(main, 0)
+		b.Sync(main, add, 0x1000, 3)
+		f, g, h := b.Go(main, "main.f"), b.Go(main, "main.g"), b.Go(main, "main.h")
+		b.Wait(main, "sync.WaitGroup.Wait", 0x1000, 0)
+		b.Start(f, 1)
+		b.Start(g, 2)
+		b.Start(h, 3)
+		b.Sync(f, lock, 0x2000, 0)
+		b.At(10*ms).Wait(g, "sync.Mutex.Lock", 0x2000, 0)
+		b.At(40*ms).Unpark(f, g)
+		b.Sync(f, unlock, 0x2000, 1)
+		b.Start(g, 2)
+		b.Sync(g, lock, 0x2000, 0)
+		end := func(x tracetest.G, last bool) {
+			if last {
+				b.Unpark(x, main)
+			}
+			b.Sync(x, done, 0x1000, 0)
+			b.End(x)
+		}
+		b.At(50 * ms)
+		end(f, false)
+		if c.beside < 90*ms {
+			b.At(max(c.beside, 50*ms))
+			end(h, false)
+		}
+		b.At(90*ms).Sync(g, unlock, 0x2000, 0)
+		end(g, c.beside < 90*ms)
+		if c.beside >= 90*ms {
+			b.At(c.beside)
+			end(h, true)
+		}
+		b.Start(main, 0)
+		b.Sync(main, waits, 0x1000, 0)
+		b.At(100 * ms).End(main)
+		r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: sim.Sharing})
+		if got := r.Spares("main.mu", false); got != c.want {
+			t.Errorf("beside work of %d ms the lock makes the run longer by %d ns, expected %d", c.beside/ms, got, c.want)
+		}
+		if got := r.Spares("main.other", false); got != r.T {
+			t.Errorf("an object that is not there makes the run longer by %d ns, expected all of it", got)
+		}
+	}
+}
