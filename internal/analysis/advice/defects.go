@@ -293,5 +293,5 @@ func (f *Facts) started() (list []kind) {
 // mostTiny the processor time of goroutines that are worth no start.
 const (
 	startCost = 400
-	mostTiny  = 2000
+	mostTiny  = 3500
 )

@@ -11,6 +11,7 @@ import (
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/names"
+	"qinst.dev/sddf/spec"
 )
 
 // Samples show the functions without probes that a procedure calls, those of other packages, the
@@ -24,7 +25,7 @@ func mechanisms(f *Facts) (out []Item) {
 		if !isWritten(e) {
 			continue
 		}
-		for _, how := range []replay.Mechanism{replay.SystemCall, replay.StackGrowth, replay.Atomic} {
+		for _, how := range []replay.Mechanism{replay.SystemCall, replay.StackGrowth, replay.Atomic, replay.Locking} {
 			d, worth := by(e, how), f.worthOf(e)
 			if d == nil || d.In[0]*float64(worth) < surelyGains*float64(f.Wall) {
 				continue
@@ -63,6 +64,16 @@ func mechanisms(f *Facts) (out []Item) {
 				it.ID, it.Claim, it.Change = "contended-atomic", "much of the work is atomic operations beside others", Split
 				it.Text = fmt.Sprintf("do fewer atomic operations in %s, as with a count for each goroutine, in a cache line of its own, added up at the end: %s takes %.0f to %.0f %% of the own time of %s, while other goroutines work",
 					at(&it.Subject), by, 100*d.In[0], 100*d.In[1], e.Name)
+			case replay.Locking:
+				o := f.lockAt(e, d.Line)
+				if o == nil || f.startsTiny(e) {
+					continue
+				}
+				it.upTo = fmt.Sprintf("self:%s=-100%%", e.Name) // what is beside the lock waits for its cache line, too
+				it.ID, it.Claim, it.Change = "many-operations", "operations on synchronization objects take long by themselves", Split
+				it.Subject = aboutObject(o)
+				it.Text = fmt.Sprintf("use %s less often, or do without it, as with a copy for each goroutine or an atomic pointer: %s takes %.0f to %.0f %% of the own time of %s",
+					at(&it.Subject), d.By, 100*d.In[0], 100*d.In[1], e.Name)
 			case replay.StackGrowth:
 				it.ID, it.Claim, it.Change = "stack-growth", "goroutines grow their stacks again and again", FewerGoroutines
 				it.Text = fmt.Sprintf("let goroutines that have grown their stacks go on with other items, instead of starting new ones: to grow stacks takes %.0f to %.0f %% of the own time of %s",
@@ -72,6 +83,23 @@ func mechanisms(f *Facts) (out []Item) {
 		}
 	}
 	return out
+}
+
+// lockAt is the lock that a procedure operates on in a line; nil: it is not known.
+func (f *Facts) lockAt(e *profile.Entry, line int) *profile.Object {
+	if f.Program == nil {
+		return nil
+	}
+	t := f.Program.R.T
+	for i := range t.Points {
+		p := &t.Points[i]
+		if p.Kind == spec.PointSync && p.Line == line && p.File == e.File {
+			if o := f.object(p.Name); o != nil && o.Lock() {
+				return o
+			}
+		}
+	}
+	return nil
 }
 
 // shortCall is how many ns a system call takes at most that is made for little.

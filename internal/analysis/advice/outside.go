@@ -113,7 +113,7 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 		} else {
 			it.Text += "Find out why it does not come; the deadline only ends the wait"
 		}
-	case w.What == "" && w.Paced:
+	case w.What == "" && w.Paced && !f.asked(c, w):
 		it.ID, it.Claim, it.Remark = "pace", "the run keeps the pace of a clock", true
 		it.Text = fmt.Sprintf("The run keeps the pace of a clock: %s waits for it for %s. If that pace is meant, nothing is slow here; else change its rule: other changes gain little.",
 			at(&s), long)
@@ -175,6 +175,13 @@ func (f *Facts) pending(c steps.Cause, w *critpath.WaitedIn) *critpath.Delayed {
 		return nil // all goroutines wait for all work, and who has some to give for those that do it
 	}
 	return &f.Path.Delayed[i]
+}
+
+// asked reports whether those that wait meanwhile have asked for something, and wait for answers, as
+// at a channel for each question. Who waits at one channel for all waits for what comes.
+func (f *Facts) asked(c steps.Cause, w *critpath.WaitedIn) bool {
+	l := f.pending(c, w)
+	return l != nil && f.object(l.Object).Objects > 1
 }
 
 // inLoop names the loop in which goroutines wait one time after another.

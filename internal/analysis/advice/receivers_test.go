@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
 )
@@ -107,6 +108,40 @@ func TestSetUp(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("%d ms: found nothing", load)
+		}
+	}
+}
+
+// TestLockOperations: taking a lock may take long though nobody waits for it, as its memory does
+// that processors fight for.
+func TestLockOperations(t *testing.T) {
+	for how, want := range map[replay.Mechanism]bool{replay.Locking: true, replay.Maps: false} {
+		b := tracetest.New(2)
+		main := b.Go(0, "runtime.main")
+		b.Start(main, 0)
+		is := b.Proc("main.is")
+		lock, unlock := b.Object("main.mu", spec.OpRLock), b.Object("main.mu", spec.OpRUnlock)
+		b.In(lock, is)
+		b.Enter(main, is)
+		b.Sync(main, lock, 0x1000, 0)
+		b.At(100*millisecond).Sync(main, unlock, 0x1000, 0)
+		b.Exit(main, is)
+		b.End(main)
+		source := b.Trace()
+		p, err := profile.New(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := Gather(source, p)
+		e := f.written("main.is")
+		e.Doing = []profile.Doing{{How: how, By: "sync.(*RWMutex).RLock", Line: source.Points[lock].Line,
+			Part95: profile.Part95{Share: 0.7, In: [2]float64{0.5, 0.9}}}}
+		found := false
+		for _, it := range mechanisms(f) {
+			found = it.ID == "many-operations" && it.Subject.Name == "main.mu"
+		}
+		if found != want {
+			t.Errorf("%s: found a conclusion about the lock: %v, expected %v", how, found, want)
 		}
 	}
 }

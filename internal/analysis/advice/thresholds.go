@@ -97,7 +97,7 @@ var thresholds = [numThresholds]Threshold{
 	handoverShare:  {"handover-share", 0.15, "share of the procedures' time in operations on channels, at least by samples: with less, larger pieces gain little"},
 	vainShare:      {"vain-share", 0.10, "share of busy time that wake-ups in vain take"},
 	tinyCount:      {"tiny-count", 5000, "goroutines of a kind"},
-	tinyShare:      {"tiny-share", 0.10, "share of busy time that it takes to start and end them"},
+	tinyShare:      {"tiny-share", 0.05, "share of busy time that it takes to start and end them"},
 	syncShare:      {"sync-share", 0.10, "share of processor time that is operations on synchronization objects"},
 }
 

@@ -141,7 +141,7 @@ func (f *Facts) once(list []Item) []Item {
 			if by.ID == "one-receiver" && by.Subject.Kind == profile.KindProc {
 				return true
 			}
-			return by.ID == "many-handovers"
+			return by.ID == "many-handovers" || by.ID == "tiny-goroutines" && by.Subject.Name == it.Subject.Name
 		case "timer", "input-output", "library-wait":
 			return by.holder == proc && by.Change == MoveOut
 		case "one-processor", "serial-procedure":

@@ -152,6 +152,8 @@ func TestOutside(t *testing.T) {
 		{waitsOnPath("network or pipe", 300, acks), "", "delayed-acknowledgments", "waits for the network for 300ns (60.0% of the run, 5 times 60ns): so long Linux delays acknowledgments"},
 		{waitsOnPath("timer", 300, paced), "", "pace", "The run keeps the pace of a clock: main.poll (poll.go:7) waits for it for 300ns"},
 		{waitsOnPath("timer", 300, partly), "", "pace-in-part", "main.poll (poll.go:7) keeps the pace of a clock, for which it waits for 200ns"},
+		{delaying(waitsOnPath("timer", 300, paced), "main.reply", 200), "", "timer", "waits for timers one after another, for 300ns (60.0% of the run, 3 times 100ns): wait less, or do more after each, unless this is how fast the run is to go. Meanwhile 0.4 goroutines wait at main.reply"},
+		{delaying(waitsOnPath("timer", 300, paced), "main.feed", 200), "", "pace", "The run keeps the pace of a clock"},
 		{waitsOnPath("timer", 300, opens), "", "new-connections", "reuse connections instead of opening them in main.poll (poll.go:7), for 300ns (60.0% of the run, 30 times 10ns)"},
 		{waitsOnPath("timer", 300, limited), "", "library-wait", "main.poll (poll.go:7) waits for the rate of the limiter"},
 		{waitsOnPath("timer", 300, deadline("dep.watch", "", 200), deadline("main.size", "a connection of database/sql's pool", 100)), "",
@@ -166,6 +168,7 @@ func TestOutside(t *testing.T) {
 		f := &Facts{Profile: twoLocks(), Path: c.path, Served: c.served}
 		f.Objects = append(f.Objects, profile.Object{Name: "time.Sleep in main.many", Kind: "sleep", Wait: 1200,
 			Waits: 12, WaitedIn: []profile.Wait{{Reason: "main.many", Time: 1200}}},
+			profile.Object{Name: "main.reply", Kind: "channel", Objects: 9}, profile.Object{Name: "main.feed", Kind: "channel", Objects: 1},
 			profile.Object{Name: "time.Sleep in main.slow", Kind: "sleep", Wait: 1200,
 				Waits: 30, WaitedIn: []profile.Wait{{Reason: "main.slow", Time: 1200}}})
 		list := outside(f)
