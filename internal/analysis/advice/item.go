@@ -22,6 +22,7 @@ type Item struct {
 	waiter   string // the id of the one that waits for a batch
 	upTo     string // a greater change than WhatIf of the same kind, which gains most
 	likely   int64  // its bound in a run on a machine as busy as in this one, if that is less
+	onPath   int64  // what its change may take from the path, in ns; 0: not known
 	computed bool   // it is one only if a computed run gains
 	partly   bool   // its change is one of all of something, of which a program will do away with a part
 }

@@ -75,6 +75,7 @@ func mechanisms(f *Facts) (out []Item) {
 				it.Text = fmt.Sprintf("use %s less often, or do without it, as with a copy for each goroutine or an atomic pointer: %s takes %.0f to %.0f %% of the own time of %s",
 					at(&it.Subject), d.By, 100*d.In[0], 100*d.In[1], e.Name)
 			case replay.StackGrowth:
+				it.upTo = fmt.Sprintf("self:%s=-100%%", e.Name) // new stacks are slow to use, too
 				it.ID, it.Claim, it.Change = "stack-growth", "goroutines grow their stacks again and again", FewerGoroutines
 				it.Text = fmt.Sprintf("let goroutines that have grown their stacks go on with other items, instead of starting new ones: to grow stacks takes %.0f to %.0f %% of the own time of %s",
 					100*d.In[0], 100*d.In[1], at(&it.Subject))

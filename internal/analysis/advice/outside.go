@@ -29,9 +29,17 @@ func outside(f *Facts) (out []Item) {
 				continue
 			}
 			for j := range in {
-				if w := &in[j]; w.Name != "" && measure.Ratio(w.Self, f.Path.T) >= pathShare.value() {
-					out = append(out, f.waitsFor(c, w))
+				w := &in[j]
+				if w.Name == "" || measure.Ratio(w.Self, f.Path.T) < pathShare.value() {
+					continue
 				}
+				it := f.waitsFor(c, w)
+				for k := range e.In { // its change is one of all of these
+					if e.In[k].Name == w.Name && c != steps.Call { // which works, too
+						it.onPath += e.In[k].Self
+					}
+				}
+				out = append(out, it)
 			}
 		}
 	}

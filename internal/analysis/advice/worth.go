@@ -176,11 +176,21 @@ func (f *Facts) gain(it *Item) {
 		}
 		hi = max(hi, most.HiPct)
 	}
-	if it.partly { // two at a time gain half of it
-		lo, value = lo/2, 3*value/4
+	if it.onPath > 0 { // what else the path has stays
+		most := woken * 100 * measure.Ratio(it.onPath, f.Wall)
+		lo, value, hi = min(lo, most), min(value, most), min(hi, most)
+	}
+	if it.partly { // two at a time gain half of it, and whoever changes that saves some of what is beside it
+		lo, value, hi = lo/2, 3*value/4, beside*hi
 	}
 	it.gives(f, lo, value, hi)
 }
+
+// woken is by how many times as long as a wait it takes at most until work goes on.
+const woken = 1.15
+
+// beside is by how many times as much a repaired form gains at most, by forms that were measured.
+const beside = 1.25
 
 // gives notes what the change of a conclusion gains, in percent of the run.
 func (it *Item) gives(f *Facts, lo, value, hi float64) {
