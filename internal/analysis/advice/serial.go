@@ -99,7 +99,7 @@ func (f *Facts) startsTiny(e *profile.Entry) bool {
 	proc, _, _ := strings.Cut(e.Name, ": ")
 	for i := range f.Entries {
 		in := &f.Entries[i]
-		if d := by(in, replay.Starting); in.Name == proc && d != nil && d.Share > startsFrom {
+		if d := by(in, replay.Starting); in.Name == proc && d != nil && d.Share > startsFrom && f.startsLittle(proc) {
 			return true
 		}
 	}
@@ -120,6 +120,14 @@ func (f *Facts) startsTiny(e *profile.Entry) bool {
 		}
 	}
 	return false
+}
+
+// startsLittle reports whether the goroutines that a procedure starts do little.
+func (f *Facts) startsLittle(proc string) bool {
+	return slices.ContainsFunc(f.started(), func(k kind) bool {
+		creator, _ := names.Outer(k.most.Creator)
+		return (creator == proc || k.most.Creator == proc) && k.got <= 3*mostTiny*int64(k.count)
+	})
 }
 
 // startsFrom is the share of a procedure's own time in which it starts goroutines, where that is

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/measure"
@@ -103,7 +104,16 @@ func (f *Facts) spares(it *Item) int64 {
 		return f.Wall
 	}
 	o := f.object(it.Subject.Name)
-	return f.Path.Spares(it.Subject.Name, o == nil || o.Objects != 1)
+	if o != nil && o.Lock() && o.Hold == 0 {
+		return f.Wall // what is done under it is not known
+	}
+	ns := f.Path.Spares(it.Subject.Name, o == nil || o.Objects != 1)
+	for i := range f.Path.Entries { // what is done under it may become less
+		if e := &f.Path.Entries[i]; e.Kind == critpath.KindSync && e.Name == it.Subject.Name {
+			ns = max(ns, int64(float64(e.Self)*measure.Ratio(e.Work, e.Work+e.Delays)))
+		}
+	}
+	return ns
 }
 
 // doing is what all procedures spend on a mechanism at most, as a part of the run, in ns.
@@ -228,7 +238,7 @@ var loud = map[string]bool{"contended-lock": true, "saturated-lock": true, "pend
 // shorter is what half of the work under a lock gains, in percent, if that is worth a line. Who
 // holds the lock has less to do, whether or not anybody waits for it.
 func (f *Facts) shorter(it *Item) (percent float64, ok bool) {
-	if !strings.HasPrefix(it.WhatIf, "split:") {
+	if f.Gains == nil || !strings.HasPrefix(it.WhatIf, "split:") {
 		return 0, false
 	}
 	c, err := f.Gains.Gain("hold:" + it.Subject.Name + "=-50%")

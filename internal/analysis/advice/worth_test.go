@@ -80,6 +80,26 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
+// TestOffPath: waits without which the run is as long gain nothing, whether or not a run can be
+// computed, and others no more than what they cost it.
+func TestOffPath(t *testing.T) {
+	spares := func(object string, _ bool) int64 { return map[string]int64{"main.late": 100}[object] }
+	for _, g := range []Gains{nil, gains{}} {
+		f := &Facts{Profile: twoLocks(), Path: &critpath.Result{T: 500, Spares: spares}, Gains: g}
+		for _, it := range Of(f) {
+			switch {
+			case it.Subject.Name == "main.loud" && (!it.Remark || !strings.Contains(it.Text, "Nothing is gained")):
+				t.Errorf("found %q, expected that nothing is gained", it.Text)
+			case it.Subject.Name == "main.late" && it.AtMost > 100:
+				t.Errorf("found %q with %d ns at most, expected 100", it.Text, it.AtMost)
+			}
+		}
+		if len(f.items) < 2 {
+			t.Errorf("found %+v, expected both locks", f.items)
+		}
+	}
+}
+
 // TestUpTo: who lets more goroutines in does not know how many are enough, so that the gain is
 // between those of some more and of all; and no more than processors can do.
 func TestUpTo(t *testing.T) {

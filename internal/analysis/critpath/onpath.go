@@ -126,7 +126,7 @@ const (
 // Linux delays the acknowledgment of a packet by 40 ms, if it has nothing to send in which it could
 // stand. Who has sent a part of a message, and has switched on Nagle's algorithm, sends the rest no
 // sooner.
-const leastAck, mostAck = 38e6, 46e6
+const leastAck, mostAck = 36e6, 46e6
 
 // loopOf is the innermost loop in which a goroutine waited for the outside.
 func (b *builder) loopOf(step steps.StepID) trace.PointID {

@@ -10,8 +10,10 @@ import (
 
 // spares returns by how much the run would be shorter at most without the waits for objects of a
 // name. It is the difference of two runs in which all else takes as long as it did, and each wait
-// ends when it is ended: one with those waits, and one without. Who waits for an object of which no
-// operation was seen may wait for this one, unless all of that name are known.
+// ends when it is ended: one with those waits, and one without. In that nobody waits for processors
+// any more, from the first of those waits on: what was done after them is done before. Who waits
+// for an object of which no operation was seen may wait for this one, unless all of that name are
+// known.
 func (b *builder) spares(w *walker) func(string, bool) int64 {
 	known, whole, joined := map[string]int64{}, trace.Time(-1), map[steps.StepID][]steps.StepID(nil)
 	return func(object string, others bool) int64 {
@@ -41,12 +43,20 @@ type earliest struct {
 	joined  map[steps.StepID][]steps.StepID
 	without trace.PointID
 	others  bool         // objects without a name may be of this one
+	since   trace.Time   // when the first of these waits began
 	over    []trace.Time // by step: 1 more than it is; 0 if it is not known yet, or asked
 	todo    []steps.StepID
 }
 
 func newEarliest(w *walker, joined map[steps.StepID][]steps.StepID, without trace.PointID, others bool) *earliest {
-	return &earliest{walker: w, joined: joined, without: without, others: others, over: steps.MakeLarge[trace.Time](w.p.Steps.Len())}
+	x := &earliest{walker: w, joined: joined, without: without, others: others, since: w.p.End + 1,
+		over: steps.MakeLarge[trace.Time](w.p.Steps.Len())}
+	for id := range steps.StepID(w.p.Steps.Len()) {
+		if s := w.p.Step(id); id != 0 && s.Kind == steps.Take && x.sparing(s) {
+			x.since = min(x.since, w.begin(id)+trace.Time(s.Work))
+		}
+	}
+	return x
 }
 
 // run is the length of the run.
@@ -193,6 +203,8 @@ func (x *earliest) ends(id steps.StepID) trace.Time {
 			at = max(at, x.over[id]-1)
 		}
 		return max(at, x.over[by]-1+s.At-x.p.Step(by).At)
+	case s.Kind == steps.Ready && worked >= x.since:
+		return at + trace.Time(s.Lasts()) // what is left is that a processor was idle
 	case s.Kind == steps.Delay && x.p.Objects[s.Obj].Ticks:
 		return max(at, s.At)
 	}

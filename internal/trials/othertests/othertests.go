@@ -89,11 +89,11 @@ func Run(e *bench.Env, args []string) error {
 		if fs.NArg() == 0 && *quick && !g.quick {
 			continue
 		}
-		same, err := compare(e, filepath.Join(*dir, cmp.Or(g.dir, "modules")), g)
+		c, err := compare(e, filepath.Join(*dir, cmp.Or(g.dir, "modules")), g, nil)
 		if err != nil {
 			return err
 		}
-		ok = ok && same
+		ok = ok && c.differ == 0
 	}
 	if !ok {
 		return errors.New("found tests that differ")
@@ -110,17 +110,25 @@ type result struct {
 	output string
 }
 
-// compare runs a group both ways and prints the differences.
-func compare(e *bench.Env, dir string, g group) (bool, error) {
+// compared is how a group ended both ways, and how long that took with the builds.
+type compared struct {
+	tests, differ int
+	plain, probed time.Duration
+	first         string // what was said of its traces
+}
+
+// compare runs a group both ways and prints the differences. Unless it is nil, look is called with
+// the folder of the traces.
+func compare(e *bench.Env, dir string, g group, look func(string) (string, error)) (c compared, err error) {
 	start := time.Now()
 	plain, err := run(e.Ctx, dir, g, os.Environ(), "go", "test")
 	if err != nil {
-		return false, err
+		return c, err
 	}
-	took := time.Since(start)
+	c.plain = time.Since(start)
 	traces, err := os.MkdirTemp(e.Scratch, "traces-")
 	if err != nil {
-		return false, err
+		return c, err
 	}
 	defer os.RemoveAll(traces)
 	start = time.Now()
@@ -128,23 +136,27 @@ func compare(e *bench.Env, dir string, g group) (bool, error) {
 	probed, err := run(e.Ctx, dir, g, append(os.Environ(), "QINST=limit=16MiB,out="+filepath.Join(traces, "%n.%p.sddf")),
 		e.Qinst, "test", "-include="+g.include)
 	if err != nil {
-		return false, err
+		return c, err
 	}
+	c.probed = time.Since(start)
 	names := slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(plain)),
 		maps.Keys(probed)))))
 	count := map[string]int{}
 	for _, p := range plain {
 		count[p.action]++
 	}
-	differ := differences(e.Ctx, dir, g, names, plain, probed)
+	c.tests, c.differ = len(names), differences(e.Ctx, dir, g, names, plain, probed)
 	files, events, err := check(traces)
 	if err != nil {
-		return false, err
+		return c, err
 	}
 	fmt.Printf("%-10s %5d tests: %d pass, %d fail, %d skip; %d differ; %d traces, %d events; %.0fs plain, %.0fs instrumented\n",
-		g.name, len(names), count["pass"], count["fail"], count["skip"], differ, files, events, took.Seconds(),
-		time.Since(start).Seconds())
-	return differ == 0, nil
+		g.name, len(names), count["pass"], count["fail"], count["skip"], c.differ, files, events, c.plain.Seconds(),
+		c.probed.Seconds())
+	if look != nil {
+		c.first, err = look(traces)
+	}
+	return c, err
 }
 
 // differences prints what differs but by chance, and returns of how many tests and packages.

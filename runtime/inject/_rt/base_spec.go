@@ -134,6 +134,7 @@ const (
 	qinstFlagTimed    = 16384
 	qinstFlagServes   = 32768
 	qinstFlagAsks     = 65536
+	qinstFlagPaced    = 131072
 	qinstFlagTwice    = 1024
 	qinstUnitWord     = 2147483648
 	qinstNoTrips      = 18446744073709551615
