@@ -88,7 +88,7 @@ const importOrder = `
 	trace, golang.org/x/exp/trace < trials/oracle;
 	lab < trials/bench;
 	trials/bench < trials/soak, trials/process;
-	trials/bench, trace < trials/othertests;
+	trials/bench, analysis/advice, trace < trials/othertests;
 	trials/bench, trace, golang.org/x/tools/cover < trials/counts;
 	trials/bench, trace/tracetest, analysis/profile < trials/servers;
 	trials/bench, trace, stats < trials/instructions;

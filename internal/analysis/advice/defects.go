@@ -188,8 +188,8 @@ func herds(f *Facts) (out []Item) {
 		o := &f.Objects[i]
 		// To wake one and let it wait again takes more outside of it: two switches, and its lock.
 		cost := min(o.VainBusy+vainCost*o.Vain, f.Busy)
-		if !inHerds(o) || measure.Ratio(cost, f.Busy) < vainShare.value() || measure.Ratio(cost, f.Wall) < surelyGains ||
-			!f.hasProbes(names.PackageOf(o.Name)) {
+		if !inHerds(o) || measure.Ratio(cost, f.Busy) < vainShare.value() ||
+			measure.Ratio(cost, f.Wall) < surelyGains || !f.hasProbes(names.PackageOf(o.Name)) {
 			continue // or it is a library's, which does so by design
 		}
 		it := Item{ID: "wake-ups-in-vain", Claim: "goroutines are woken and have to wait again", Subject: aboutObject(o),

@@ -41,7 +41,7 @@ func mechanisms(f *Facts) (out []Item) {
 				}
 				it.ID, it.Claim, it.Change = "system-calls", "much of the work is short system calls", Batch
 				if i := slices.IndexFunc(e.Callees, func(c profile.Callee) bool { return c.Name == d.By }); i >= 0 {
-					it.upTo = fmt.Sprintf("self:%s=-%.0f%%", e.Name, 100*e.Callees[i].Share) // whoever needs no such call
+					it.upTo = fmt.Sprintf("self:%s=-%.0f%%", e.Name, 100*e.Callees[i].Share) // without the call
 				}
 				how := "or some for many items" // as for what is read again and again
 				if strings.HasPrefix(d.By, "os.(*File)") || strings.HasPrefix(d.By, "fmt.Fprint") {
@@ -54,8 +54,8 @@ func mechanisms(f *Facts) (out []Item) {
 				if 2*e.SelfAlone > e.SelfBusy || !inlined && !strings.HasPrefix(d.By, "sync/atomic") {
 					continue // nobody else wants the memory, or it is a part of something else
 				}
-				// The line of the cache that is elsewhere delays what reads it as well, and who fails tries
-				// again.
+				// The line of the cache that is elsewhere delays what reads it as well, and who
+				// fails tries again.
 				it.upTo = fmt.Sprintf("self:%s=-100%%", e.Name)
 				by := d.By
 				if inlined {
@@ -69,7 +69,7 @@ func mechanisms(f *Facts) (out []Item) {
 				if o == nil || f.startsTiny(e) {
 					continue
 				}
-				it.upTo = fmt.Sprintf("self:%s=-100%%", e.Name) // what is beside the lock waits for its cache line, too
+				it.upTo = fmt.Sprintf("self:%s=-100%%", e.Name) // the work near the lock waits for its cache line, too
 				it.ID, it.Claim, it.Change = "many-operations", "operations on synchronization objects take long by themselves", Split
 				it.Subject = aboutObject(o)
 				it.Text = fmt.Sprintf("use %s less often, or do without it, as with a copy for each goroutine or an atomic pointer: %s takes %.0f to %.0f %% of the own time of %s",

@@ -157,7 +157,7 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 	return it
 }
 
-// delays says who else waits because of what a conclusion is about.
+// delays names the goroutines that wait because of the subject of a conclusion.
 func (f *Facts) delays(it *Item, c steps.Cause, w *critpath.WaitedIn) {
 	l := f.pending(c, w)
 	if l == nil {
@@ -180,13 +180,13 @@ func (f *Facts) pending(c steps.Cause, w *critpath.WaitedIn) *critpath.Delayed {
 	}
 	o := f.object(f.Path.Delayed[i].Object)
 	if o == nil || o.Kind == replay.KindWaitGroup || sends(o) {
-		return nil // all goroutines wait for all work, and who has some to give for those that do it
+		return nil // all goroutines wait for all work, and those with some to give for those that do it
 	}
 	return &f.Path.Delayed[i]
 }
 
-// asked reports whether those that wait meanwhile have asked for something, and wait for answers, as
-// at a channel for each question. Who waits at one channel for all waits for what comes.
+// asked reports whether those that wait meanwhile have asked for something, and wait for answers,
+// as at a channel for each question. Those that wait at one channel wait for any item.
 func (f *Facts) asked(c steps.Cause, w *critpath.WaitedIn) bool {
 	l := f.pending(c, w)
 	return l != nil && f.object(l.Object).Objects > 1

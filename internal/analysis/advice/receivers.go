@@ -51,7 +51,7 @@ func receivesAlone(f *Facts) (out []Item) {
 	return out
 }
 
-// feeds says who waits to send to what a conclusion is about.
+// feeds names the channels at which goroutines wait to send to the subject of a conclusion.
 func (f *Facts) feeds(it *Item, e *profile.Entry) {
 	proc, _, _ := strings.Cut(e.Name, ": ")
 	in := f.written(proc)

@@ -13,7 +13,7 @@ import (
 const millisecond = 1_000_000
 
 // TestReceivesAlone: one goroutine receives from two channels and always works, so that the senders
-// of both wait. If it does not always work, it is not what they wait for.
+// of both wait. If it does not always work, they do not wait for its work.
 func TestReceivesAlone(t *testing.T) {
 	for _, busy := range []bool{true, false} {
 		b := tracetest.New(2)
@@ -24,7 +24,8 @@ func TestReceivesAlone(t *testing.T) {
 		var sends, receives []uint32
 		for k, name := range []string{"main.events", "main.beats"} {
 			g := b.Go(main, "main.put")
-			sends, receives = append(sends, b.Object(name, spec.OpSend)), append(receives, b.Object(name, spec.OpReceive))
+			sends = append(sends, b.Object(name, spec.OpSend))
+			receives = append(receives, b.Object(name, spec.OpReceive))
 			b.In(sends[k], put)
 			b.In(receives[k], run)
 			b.Channel(main, 0x1000*uint64(k+1), 0)
@@ -112,7 +113,7 @@ func TestSetUp(t *testing.T) {
 	}
 }
 
-// TestLockOperations: taking a lock may take long though nobody waits for it, as its memory does
+// TestLockOperations: taking a lock may take long without any wait for it, as its memory does
 // that processors fight for.
 func TestLockOperations(t *testing.T) {
 	for how, want := range map[replay.Mechanism]bool{replay.Locking: true, replay.Maps: false} {

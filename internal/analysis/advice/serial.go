@@ -114,7 +114,7 @@ func (f *Facts) startsTiny(e *profile.Entry) bool {
 	if f.tinies[proc] {
 		return true
 	}
-	for name := range f.tinies { // or what that calls
+	for name := range f.tinies { // or a callee of that
 		if t := f.written(name); t != nil && f.Calling(t.ID, e.ID) {
 			return true
 		}

@@ -8,7 +8,7 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// setUpFrom is the gain from which on it is worth a line that a program prepares its work in one
+// setUpFrom is the least gain with which it is worth a line that a program prepares its work in one
 // goroutine, as a share of the run.
 const setUpFrom = 0.1
 

@@ -92,7 +92,8 @@ func (f *Facts) bound(it *Item) bool {
 	return true
 }
 
-// offPath reports whether a conclusion is about waits for an object that do not make the run longer.
+// offPath reports whether a conclusion is about waits for an object that do not make the run
+// longer.
 func (f *Facts) offPath(it *Item) bool {
 	return loud[it.ID] && it.Subject.Kind == profile.KindSync && float64(f.spares(it)) < surelyGains*float64(f.Wall)
 }
@@ -105,10 +106,10 @@ func (f *Facts) spares(it *Item) int64 {
 	}
 	o := f.object(it.Subject.Name)
 	if o != nil && o.Lock() && o.Hold == 0 {
-		return f.Wall // what is done under it is not known
+		return f.Wall // the work under it is not known
 	}
 	ns := f.Path.Spares(it.Subject.Name, o == nil || o.Objects != 1)
-	for i := range f.Path.Entries { // what is done under it may become less
+	for i := range f.Path.Entries { // the work under it may become less
 		if e := &f.Path.Entries[i]; e.Kind == critpath.KindSync && e.Name == it.Subject.Name {
 			ns = max(ns, int64(float64(e.Self)*measure.Ratio(e.Work, e.Work+e.Delays)))
 		}
@@ -190,7 +191,7 @@ func (f *Facts) gain(it *Item) {
 		most := woken * 100 * measure.Ratio(it.onPath, f.Wall)
 		lo, value, hi = min(lo, most), min(value, most), min(hi, most)
 	}
-	if it.partly { // two at a time gain half of it, and whoever changes that saves some of what is beside it
+	if it.partly { // two at a time gain half of it, and a change saves some of the work near it, too
 		lo, value, hi = lo/2, 3*value/4, beside*hi
 	}
 	it.gives(f, lo, value, hi)
@@ -199,7 +200,8 @@ func (f *Facts) gain(it *Item) {
 // woken is by how many times as long as a wait it takes at most until work goes on.
 const woken = 1.15
 
-// beside is by how many times as much a repaired form gains at most, by forms that were measured.
+// beside is the most that repaired forms gained, as a multiple of the predicted gain, where both
+// were measured.
 const beside = 1.25
 
 // gives notes what the change of a conclusion gains, in percent of the run.

@@ -81,7 +81,7 @@ func TestWeigh(t *testing.T) {
 }
 
 // TestOffPath: waits without which the run is as long gain nothing, whether or not a run can be
-// computed, and others no more than what they cost it.
+// computed, and others no more than they cost it.
 func TestOffPath(t *testing.T) {
 	spares := func(object string, _ bool) int64 { return map[string]int64{"main.late": 100}[object] }
 	for _, g := range []Gains{nil, gains{}} {
@@ -188,7 +188,8 @@ func TestOutside(t *testing.T) {
 		f := &Facts{Profile: twoLocks(), Path: c.path, Served: c.served}
 		f.Objects = append(f.Objects, profile.Object{Name: "time.Sleep in main.many", Kind: "sleep", Wait: 1200,
 			Waits: 12, WaitedIn: []profile.Wait{{Reason: "main.many", Time: 1200}}},
-			profile.Object{Name: "main.reply", Kind: "channel", Objects: 9}, profile.Object{Name: "main.feed", Kind: "channel", Objects: 1},
+			profile.Object{Name: "main.reply", Kind: "channel", Objects: 9},
+			profile.Object{Name: "main.feed", Kind: "channel", Objects: 1},
 			profile.Object{Name: "time.Sleep in main.slow", Kind: "sleep", Wait: 1200,
 				Waits: 30, WaitedIn: []profile.Wait{{Reason: "main.slow", Time: 1200}}})
 		list := outside(f)

@@ -125,7 +125,8 @@ type WaitedIn struct {
 	What    string `json:"what,omitempty"`               // of a well-known library they waited for
 	// Acks is the time of those as long as the system delays acknowledgments.
 	Acks int64 `json:"acks_ns,omitempty"`
-	// Paced: most of these waits are for ticks, or until another time of the clock, and work follows.
+	// Paced: most of these waits are for ticks, or until another time of the clock, and work
+	// follows.
 	Paced bool `json:"paced,omitempty"`
 	// Loop is the innermost loop around most of these waits.
 	Loop *Place `json:"loop,omitempty"`

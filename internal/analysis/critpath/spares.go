@@ -161,7 +161,10 @@ func (x *earliest) gaveTo(id steps.StepID) steps.StepID {
 
 // after is a step if it came before another one: those of damaged files would wait for each other.
 func (x *earliest) after(id, by steps.StepID) steps.StepID {
-	if by == 0 || x.p.Step(by).At > x.p.Step(id).At || x.p.Step(by).At == x.p.Step(id).At && x.owner[by] == x.owner[id] {
+	if by == 0 {
+		return 0
+	}
+	if at, mine := x.p.Step(by).At, x.p.Step(id).At; at > mine || at == mine && x.owner[by] == x.owner[id] {
 		return 0
 	}
 	return by

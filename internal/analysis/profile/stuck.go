@@ -64,7 +64,8 @@ type lives struct {
 	end            trace.Time // of the one that ended first
 }
 
-// endless reports whether none ended in a run, but for its own end, at which a program may stop all.
+// endless reports whether none ended in a run, but for its own end, at which a program may stop
+// all.
 func (x lives) endless(run trace.Time) bool {
 	return x.ended == 0 || x.end > x.last && x.end > run-run/atEnd
 }

@@ -44,7 +44,8 @@ func (x text) note(r *replay.Replay, at replay.ContextID, code trace.CodeID, bus
 	}
 	in := x[proc]
 	if in == nil {
-		in = &inText{map[int]spot{}, map[Callee]spot{}, map[Callee]map[string]float64{}, map[replay.Mechanism]map[Callee]spot{}}
+		in = &inText{map[int]spot{}, map[Callee]spot{}, map[Callee]map[string]float64{},
+			map[replay.Mechanism]map[Callee]spot{}}
 		x[proc] = in
 	}
 	more := func(f spot) spot { return spot{f.weight + weight/float64(busy), f.n + 1} }

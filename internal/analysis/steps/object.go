@@ -59,8 +59,8 @@ type Object struct {
 	Name    trace.PointID   // the operation whose name it has, NoPoint if none was seen
 	Also    []trace.PointID // others, if it has several names, and this one
 	Free    bool            // operations decide who waits; else tokens
-	// a [time.Ticker]'s channel, or a place where goroutines sleep until a time of the clock: what is
-	// waited for comes when it came, whatever was done before
+	// a [time.Ticker]'s channel, or a place where goroutines sleep until a time of the clock: what
+	// is waited for comes when it came, whatever was done before
 	Ticks bool
 	Cap   int // of a channel or semaphore, -1: unlimited as far as is known
 	Held  int // what a channel held before its first operation in the trace

@@ -19,7 +19,8 @@ type objects struct {
 	paced map[string]ObjectID // functions that keep a pace
 }
 
-// pace is the place of a stack, if goroutines sleep there until a time of the clock; 0: they do not.
+// pace is the place of a stack, if goroutines sleep there until a time of the clock; 0: they do
+// not.
 func (x *objects) pace(stack trace.StackID) ObjectID {
 	if x.paces == nil {
 		x.paces, x.paced = map[trace.StackID]ObjectID{}, map[string]ObjectID{}
