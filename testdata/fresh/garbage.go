@@ -4,7 +4,7 @@ import "sync"
 
 // Each item allocates what could be used again.
 //
-// truth: garbage-collector less-work
+// truth: garbage-collector much-allocation less-work
 type garbageNode struct {
 	next *garbageNode
 	data [6]uint64

@@ -193,7 +193,7 @@ func herds(f *Facts) (out []Item) {
 			continue // or it is a library's, which does so by design
 		}
 		it := Item{ID: "wake-ups-in-vain", Claim: "goroutines are woken and have to wait again", Subject: aboutObject(o),
-			Change: Signal, AtMost: cost,
+			Change: Signal, AtMost: cost, Remark: measure.Ratio(cost, f.Wall*int64(max(1, f.Procs))) < herdShare,
 			Evidence: []Fact{count("wake-ups in vain", o.Vain), count("waits", o.Waits), ns("processor time, at least", o.VainBusy),
 				share("of busy time, at least", measure.Ratio(o.VainBusy, f.Busy))}}
 		by := ""
@@ -203,6 +203,9 @@ func herds(f *Facts) (out []Item) {
 		it.Text = fmt.Sprintf("wake one goroutine with Signal instead of all with Broadcast: of %s wake-ups%s at %s %s were in vain, and took %s of processor time or more (%s of busy): the run becomes shorter as far as it waits for processors",
 			measure.Count(o.Waits), by, name(o), measure.Count(o.Vain), measure.Time(o.VainBusy),
 			measure.Percent(o.VainBusy, f.Busy))
+		if it.Remark {
+			it.Text = strings.ToUpper(it.Text[:1]) + it.Text[1:] + "."
+		}
 		out = append(out, it)
 	}
 	return out
@@ -210,6 +213,10 @@ func herds(f *Facts) (out []Item) {
 
 // inHerds reports whether most wake-ups at an object are in vain.
 func inHerds(o *profile.Object) bool { return o.Vain > 0 && 2*o.Vain >= o.Waits }
+
+// herdShare is the share of what processors could do from which on wake-ups in vain are worth a
+// line: with less there are others to do the work meanwhile.
+const herdShare = 0.1
 
 // vainCost is the processor time of a wake-up in vain outside of its goroutine, in ns.
 const vainCost = 300

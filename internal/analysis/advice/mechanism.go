@@ -25,7 +25,8 @@ func mechanisms(f *Facts) (out []Item) {
 		if !isWritten(e) {
 			continue
 		}
-		for _, how := range []replay.Mechanism{replay.SystemCall, replay.StackGrowth, replay.Atomic, replay.Locking} {
+		for _, how := range []replay.Mechanism{replay.SystemCall, replay.StackGrowth, replay.Atomic, replay.Locking,
+			replay.Allocation} {
 			d, worth := by(e, how), f.worthOf(e)
 			if d == nil || d.In[0]*float64(worth) < surelyGains*float64(f.Wall) {
 				continue
@@ -74,6 +75,15 @@ func mechanisms(f *Facts) (out []Item) {
 				it.Subject = aboutObject(o)
 				it.Text = fmt.Sprintf("use %s less often, or do without it, as with a copy for each goroutine or an atomic pointer: %s takes %.0f to %.0f %% of the own time of %s",
 					at(&it.Subject), d.By, 100*d.In[0], 100*d.In[1], e.Name)
+			case replay.Allocation:
+				if len(collector(f)) > 0 || !strings.HasPrefix(d.By, "runtime.") ||
+					d.In[0]*float64(worth) < allocates*float64(f.Wall) {
+					continue // that is the cost of the same, or a library needs the memory
+				}
+				it.upTo = fmt.Sprintf("self:%s=-100%%", e.Name) // new memory is slow to use, too
+				it.ID, it.Claim, it.Change = "much-allocation", "much of the work is allocation", LessWork
+				it.Text = fmt.Sprintf("allocate less in %s, as by using memory again: %s takes %.0f to %.0f %% of its own time, and the run waits for that",
+					at(&it.Subject), d.By, 100*d.In[0], 100*d.In[1])
 			case replay.StackGrowth:
 				it.upTo = fmt.Sprintf("self:%s=-100%%", e.Name) // new stacks are slow to use, too
 				it.ID, it.Claim, it.Change = "stack-growth", "goroutines grow their stacks again and again", FewerGoroutines
@@ -102,6 +112,10 @@ func (f *Facts) lockAt(e *profile.Entry, line int) *profile.Object {
 	}
 	return nil
 }
+
+// allocates is the share of the run that a procedure allocates for at least, if it is worth a line:
+// all programs allocate.
+const allocates = 0.05
 
 // shortCall is how many ns a system call takes at most that is made for little.
 const shortCall = 50e3

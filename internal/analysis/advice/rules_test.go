@@ -228,6 +228,18 @@ func TestRules(t *testing.T) {
 			t.Errorf("got %q, want one hint with %q", h, c.want)
 		}
 	}
+	takes := func(by string, least float64) []string {
+		p := fine()
+		p.Entries[0].Doing = []profile.Doing{{How: replay.Allocation, By: by,
+			Part95: profile.Part95{Share: 0.8, In: [2]float64{least, 0.9}}}}
+		return Texts(Of(&Facts{Profile: p}))
+	}
+	if h := takes("runtime.newobject", 0.5); len(h) != 1 || !strings.Contains(h[0], "runtime.newobject takes 50 to 90 % of its own time") {
+		t.Errorf("got %q, expected a conclusion about allocation", h)
+	}
+	if h := slices.Concat(takes("encoding/json.Marshal", 0.5), takes("runtime.newobject", 0.04)); len(h) > 0 {
+		t.Errorf("got %q, expected nothing about a library's memory, and about little", h)
+	}
 	alone := fine() // nobody else wants the memory
 	alone.Entries[0].SelfAlone = alone.Entries[0].SelfBusy
 	alone.Entries[0].Doing = []profile.Doing{{How: replay.Atomic, By: "sync/atomic.(*Int64).Add",

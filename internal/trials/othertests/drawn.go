@@ -21,8 +21,8 @@ const list = "testdata/modules/list.txt"
 // drawn is the trial with modules that are drawn from the list.
 type drawn struct {
 	*bench.Env
-	table                    bench.Table
-	modules, same, differing int
+	table              bench.Table
+	modules, differing int
 }
 
 // Drawn is the trial.
