@@ -74,7 +74,7 @@ var trials = []trial{
 	{name: "kill", doc: "a program killed at random times, and what is found of its trace (25 minutes)", run: kill},
 	{name: "matrix", doc: "programs print the same with probes in every way that the go command builds them (15 minutes)", run: matrix},
 	{name: "modules", doc: "tests of modules that are drawn from a list end the same with probes, and the first screens of the longest (5 minutes each)",
-		results: "results/31-modules.json", apart: true, run: othertests.Drawn},
+		apart: true, run: othertests.Drawn},
 	{name: "othertests", doc: "other people's tests end the same with probes (25 minutes)", apart: true,
 		run: othertests.Run},
 	{name: "paths", doc: "predictions and weights of real runs beside what is measured, and paths at the default budget beside complete ones (2 minutes)",

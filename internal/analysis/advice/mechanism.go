@@ -183,6 +183,14 @@ func (f *Facts) whose(e *profile.Entry) Subject {
 	return s
 }
 
+// mostIn names that function in a sentence about the procedure or loop.
+func (f *Facts) mostIn(e *profile.Entry) string {
+	if c := f.worker(e); c != nil {
+		return ", most of it in " + c.Name + ","
+	}
+	return ""
+}
+
 // hasProbes reports whether some procedure of a package has probes.
 func (f *Facts) hasProbes(pkg string) bool {
 	return slices.ContainsFunc(f.Entries, func(e profile.Entry) bool {

@@ -25,12 +25,12 @@ func serialWork(f *Facts) (out []Item) {
 	}
 	for _, e := range chosen {
 		alone, less := spare(e, p.Procs)
-		s := f.whose(e)
+		s := about(e)
 		it := Item{ID: "one-processor", Claim: "one goroutine alone could run on behalf of a procedure", Subject: s,
 			Change: StartTogether, WhatIf: divided(p, "calls:"+e.Name),
 			Evidence: []Fact{ns("its work", e.CallBusy), ns("of that while a processor had no work", alone)},
-			Text: fmt.Sprintf("divide the work of %s among goroutines, or do it beside other work: the run waits for it, while a processor has nothing to do for %s (%s of the run)",
-				at(&s), measure.Time(alone), measure.Percent(alone, p.Wall))}
+			Text: fmt.Sprintf("divide the work of %s%s among goroutines, or do it beside other work: the run waits for it, while a processor has nothing to do for %s (%s of the run)",
+				at(&s), f.mostIn(e), measure.Time(alone), measure.Percent(alone, p.Wall))}
 		f.feeds(&it, e)
 		if gain, err := f.Gains.Gain(it.WhatIf); err == nil && gain.Unknown == "" {
 			of := 100 * measure.Ratio(less, p.Wall)

@@ -25,10 +25,10 @@ func serialParts(f *Facts) []Item {
 	}
 	if best := alone(p); best != nil {
 		return []Item{{ID: "one-processor", Claim: "one goroutine alone could run on behalf of a procedure",
-			Subject: f.whose(best), Change: StartTogether, WhatIf: divided(p, "calls:"+best.Name),
+			Subject: about(best), Change: StartTogether, WhatIf: divided(p, "calls:"+best.Name),
 			Evidence: []Fact{ns("on its behalf", best.Alone), ns("time with one runnable goroutine", p.Alone)},
-			Text: fmt.Sprintf("divide the work of %s among goroutines, or do it beside other work: for %s (%s of the run) it kept one processor busy, and no other goroutine could run",
-				best.Name, measure.Time(best.Alone), measure.Percent(best.Alone, p.Wall))}}
+			Text: fmt.Sprintf("divide the work of %s%s among goroutines, or do it beside other work: for %s (%s of the run) it kept one processor busy, and no other goroutine could run",
+				best.Name, f.mostIn(best), measure.Time(best.Alone), measure.Percent(best.Alone, p.Wall))}}
 	}
 	if list := serialProcs(f); len(list) > 0 || len(imbalance(f)) > 0 {
 		return list

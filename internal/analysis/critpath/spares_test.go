@@ -63,3 +63,43 @@ func TestSpares(t *testing.T) {
 		}
 	}
 }
+
+// TestSparesProcessors: a goroutine sleeps with a lock for which two others wait, which then have
+// one processor for both. Without the lock they would have worked meanwhile, so that none of them
+// waits for the processor.
+func TestSparesProcessors(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	g, h := b.Go(main, "main.g"), b.Go(main, "main.h")
+	b.Sync(main, lock, 0x2000, 0)
+	b.Park(main, "sleep")
+	for _, x := range []tracetest.G{g, h} {
+		b.Start(x, 0)
+		b.Wait(x, "sync.Mutex.Lock", 0x2000, 0)
+	}
+	b.At(60*ms).UnparkLate(main, 0)
+	b.Start(main, 0)
+	b.Unpark(main, g)
+	b.Unpark(main, h)
+	b.Sync(main, unlock, 0x2000, 2)
+	b.Wait(main, "chan receive", 0x3000, 0)
+	b.Start(g, 0)
+	b.Sync(g, lock, 0x2000, 0)
+	b.Sync(g, unlock, 0x2000, 0)
+	b.At(90 * ms)
+	b.End(g)
+	b.Start(h, 0)
+	b.Sync(h, lock, 0x2000, 0)
+	b.Sync(h, unlock, 0x2000, 0)
+	b.At(120*ms).Unpark(h, main)
+	b.End(h)
+	b.Start(main, 0)
+	b.At(121 * ms).End(main)
+	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: sim.Sharing})
+	if got := r.Spares("main.mu", false); got != 60*ms {
+		t.Errorf("the lock makes the run longer by %d ns, expected %d", got, 60*ms)
+	}
+}
