@@ -26,6 +26,9 @@ func TestInlined(t *testing.T) {
 		for i := range calls {
 			calls[i].From = 0
 		}
+		if calls[0].Line == 50 {
+			calls[0].Line = 51 // a short loop: few samples may all be at its head
+		}
 		return slices.Equal(calls, []trace.Code{{Function: "main.inner", Line: 51},
 			{Function: "main.outer", Line: 47}, {Function: "main.work", Line: 42}})
 	})
