@@ -6,8 +6,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// markPaces flags functions that sleep until a time of the clock, and not for a time: who paces
-// itself sleeps less if it has worked longer.
+// markPaces flags functions that sleep until a time of the clock, instead of for a time: after
+// longer work they sleep less.
 func (f *finder) markPaces() {
 	for _, fn := range f.set.Funcs {
 		if form := f.ssa[fn.Node]; form != nil && paces(form) {
@@ -16,23 +16,19 @@ func (f *finder) markPaces() {
 	}
 }
 
-// paces reports whether a function calls what sleeps, for a time that depends on the clock.
+// paces reports whether a function sleeps, or sets a timer, for a time that depends on the clock.
 func paces(form *ssa.Function) bool {
 	for _, b := range form.Blocks {
 		for _, in := range b.Instrs {
-			c, ok := in.(*ssa.Call)
-			if !ok || c.Call.StaticCallee() == nil {
-				continue
-			}
-			switch c.Call.StaticCallee().RelString(nil) {
+			var long ssa.Value
+			switch calls(in) {
 			case "time.Sleep", "time.After", "time.NewTimer":
-				if byClock(c.Call.Args[0], mostSteps) {
-					return true
-				}
+				long = in.(*ssa.Call).Call.Args[0]
 			case "(*time.Timer).Reset":
-				if byClock(c.Call.Args[1], mostSteps) {
-					return true
-				}
+				long = in.(*ssa.Call).Call.Args[1]
+			}
+			if long != nil && byClock(long, mostSteps) {
+				return true
 			}
 		}
 	}
@@ -48,7 +44,7 @@ func byClock(v ssa.Value, depth int) bool {
 	if !ok || depth == 0 {
 		return false
 	}
-	if asks(in) || isSub(in) {
+	if readsClock(in) || calls(in) == "(time.Time).Sub" {
 		return true
 	}
 	for _, op := range in.Operands(nil) {
@@ -59,21 +55,19 @@ func byClock(v ssa.Value, depth int) bool {
 	return false
 }
 
-// asks reports whether an instruction asks the clock.
-func asks(in ssa.Instruction) bool {
-	c, ok := in.(*ssa.Call)
-	if !ok || c.Call.StaticCallee() == nil {
-		return false
-	}
-	switch c.Call.StaticCallee().RelString(nil) {
+// readsClock reports whether an instruction reads the clock.
+func readsClock(in ssa.Instruction) bool {
+	switch calls(in) {
 	case "time.Now", "time.Since", "time.Until":
 		return true
 	}
 	return false
 }
 
-// isSub reports whether an instruction computes the time between two.
-func isSub(in ssa.Instruction) bool {
-	c, ok := in.(*ssa.Call)
-	return ok && c.Call.StaticCallee() != nil && c.Call.StaticCallee().RelString(nil) == "(time.Time).Sub"
+// calls is the name of the function that an instruction calls; empty: none, or it is not known.
+func calls(in ssa.Instruction) string {
+	if c, ok := in.(*ssa.Call); ok && c.Call.StaticCallee() != nil {
+		return c.Call.StaticCallee().RelString(nil)
+	}
+	return ""
 }

@@ -137,7 +137,7 @@ func (n *natural) asksClock(v ssa.Value, depth int) bool {
 	if !ok || depth == 0 || !n.blocks[in.Block()] {
 		return false
 	}
-	if asks(in) {
+	if readsClock(in) {
 		return true
 	}
 	if _, ok := in.(*ssa.Phi); ok { // a value of an earlier iteration

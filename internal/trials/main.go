@@ -73,7 +73,7 @@ var trials = []trial{
 		results: "results/18-other-load.json", run: interference.Run},
 	{name: "kill", doc: "a program killed at random times, and what is found of its trace (25 minutes)", run: kill},
 	{name: "matrix", doc: "programs print the same with probes in every way that the go command builds them (15 minutes)", run: matrix},
-	{name: "modules", doc: "tests of modules that are drawn from a list end the same with probes, and the first screens of the longest (5 minutes each)",
+	{name: "modules", doc: "tests of modules that are drawn from a list end the same with probes, and the first screens of their largest traces (5 minutes each)",
 		apart: true, run: othertests.Drawn},
 	{name: "othertests", doc: "other people's tests end the same with probes (25 minutes)", apart: true,
 		run: othertests.Run},

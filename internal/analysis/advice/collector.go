@@ -51,7 +51,7 @@ func collector(f *Facts) []Item {
 		it.Change = RaiseGC
 		it.Evidence = append(it.Evidence, Fact{"allocated in a cycle", float64(each), "bytes"},
 			Fact{"the heap could grow by", float64(room), "bytes"})
-		it.Text += fmt.Sprintf(". It runs each %s, although the heap could grow by %s: a memory limit (GOMEMLIMIT, SetMemoryLimit) is near; raise it, or let less live",
+		it.Text += fmt.Sprintf(". It runs about every %s, although the heap could grow by %s: a memory limit (GOMEMLIMIT, SetMemoryLimit) is near. Raise it, or keep less data live",
 			measure.Bytes(each), measure.Bytes(room))
 		return []Item{it}
 	}
@@ -81,10 +81,10 @@ func limited(p *profile.Profile) (each, room int64, ok bool) {
 }
 
 const (
-	// manyCycles are enough to tell how much is allocated in one, on average.
+	// manyCycles are enough for an average of the memory that is allocated in one.
 	manyCycles = 10
-	// oftener is how many times as often as its goal asks for the collector runs near a limit. A
-	// heap has half of its room on average.
+	// oftener is how many times as often as its goal asks for the collector runs near a limit, at
+	// least. A heap has half of its room on average.
 	oftener = 3
 )
 

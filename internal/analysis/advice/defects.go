@@ -146,7 +146,7 @@ func endless(f *Facts) (out []Item) {
 		it := Item{ID: "goroutine-leak", Claim: "goroutines never end", Subject: about(e), Change: Release, Defect: true,
 			Evidence: []Fact{count("goroutines of which none ended", x.Count), ns("the first one was created at", x.First),
 				ns("the last one was created at", x.Last), ns("processor time of all", e.Busy)}}
-		it.Text = fmt.Sprintf("let the goroutines %s end: none of %s%s did before the program, more and more as the run goes on, and they took %s of processor time (%s)",
+		it.Text = fmt.Sprintf("let the goroutines %s end: none of %s%s ended before the run did. Their number grows as the run goes on, and they took %s of processor time (%s)",
 			at(&it.Subject), measure.Count(x.Count), created, measure.Time(e.Busy), measure.Percent(e.Busy, f.Busy))
 		out = append(out, it)
 	}
@@ -214,8 +214,8 @@ func herds(f *Facts) (out []Item) {
 // inHerds reports whether most wake-ups at an object are in vain.
 func inHerds(o *profile.Object) bool { return o.Vain > 0 && 2*o.Vain >= o.Waits }
 
-// herdShare is the share of what processors could do from which on wake-ups in vain are worth a
-// line: with less there are others to do the work meanwhile.
+// herdShare is the least share of the processors' capacity that makes wake-ups in vain worth a
+// numbered line. With less the run seldom becomes shorter without them.
 const herdShare = 0.1
 
 // vainCost is the processor time of a wake-up in vain outside of its goroutine, in ns.

@@ -15,7 +15,7 @@ type Item struct {
 	Remark   bool    `json:"remark,omitempty"`
 	Defect   bool    `json:"defect,omitempty"` // it is wrong whatever it costs
 	Text     string  `json:"text"`
-	// Delays are what other goroutines wait for because of this.
+	// Delays are the objects at which other goroutines wait because of it.
 	Delays []Subject `json:"delays,omitempty"`
 
 	holder   string // the procedure that has a lock while goroutines wait for it

@@ -17,84 +17,119 @@ import (
 // Samples show the functions without probes that a procedure calls, those of other packages, the
 // runtime and the system. Their time is a part of its own.
 
-// mechanisms finds procedures whose own work is many short system calls, stacks that grow, or
-// atomic operations beside other goroutines that work.
+// mechanisms finds procedures much of whose own work is one mechanism.
 func mechanisms(f *Facts) (out []Item) {
 	for i := range f.Entries {
 		e := &f.Entries[i]
 		if !isWritten(e) {
 			continue
 		}
-		for _, how := range []replay.Mechanism{replay.SystemCall, replay.StackGrowth, replay.Atomic, replay.Locking,
-			replay.Allocation} {
-			d, worth := by(e, how), f.worthOf(e)
+		for _, m := range known {
+			d, worth := by(e, m.how), f.worthOf(e)
 			if d == nil || d.In[0]*float64(worth) < surelyGains*float64(f.Wall) {
 				continue
 			}
 			it := Item{Subject: about(e), WhatIf: fmt.Sprintf("self:%s=-%.0f%%", e.Name, 100*d.Share), partly: true,
 				Evidence: []Fact{ns("its own work is worth", worth), share("of its own time", d.Share), share("of it at least", d.In[0])}}
 			it.Subject.Line = d.Line
-			switch how {
-			case replay.SystemCall:
-				each := measure.Ratio(int64(d.Share*float64(e.SelfBusy)), int64(f.rounds(e)))
-				if each > shortCall {
-					continue // each has much to do
-				}
-				it.ID, it.Claim, it.Change = "system-calls", "much of the work is short system calls", Batch
-				if i := slices.IndexFunc(e.Callees, func(c profile.Callee) bool { return c.Name == d.By }); i >= 0 {
-					it.upTo = fmt.Sprintf("self:%s=-%.0f%%", e.Name, 100*e.Callees[i].Share) // without the call
-				}
-				how := "or some for many items" // as for what is read again and again
-				if strings.HasPrefix(d.By, "os.(*File)") || strings.HasPrefix(d.By, "fmt.Fprint") {
-					how = "as with a buffer of package bufio"
-				}
-				it.Text = fmt.Sprintf("make fewer system calls in %s, %s: %s takes %.0f to %.0f %% of its own time, %s each at most, and the run waits for that",
-					at(&it.Subject), how, d.By, 100*d.In[0], 100*d.In[1], measure.Time(int64(each)))
-			case replay.Atomic:
-				inlined := f.hasProbes(names.PackageOf(d.By))
-				if 2*e.SelfAlone > e.SelfBusy || !inlined && !strings.HasPrefix(d.By, "sync/atomic") {
-					continue // nobody else wants the memory, or it is a part of something else
-				}
-				// The line of the cache that is elsewhere delays what reads it as well, and who
-				// fails tries again.
-				it.upTo = fmt.Sprintf("self:%s=-100%%", e.Name)
-				by := d.By
-				if inlined {
-					it.Subject.Name, by = d.By, "that"
-				}
-				it.ID, it.Claim, it.Change = "contended-atomic", "much of the work is atomic operations beside others", Split
-				it.Text = fmt.Sprintf("do fewer atomic operations in %s, as with a count for each goroutine, in a cache line of its own, added up at the end: %s takes %.0f to %.0f %% of the own time of %s, while other goroutines work",
-					at(&it.Subject), by, 100*d.In[0], 100*d.In[1], e.Name)
-			case replay.Locking:
-				o := f.lockAt(e, d.Line)
-				if o == nil || f.startsTiny(e) {
-					continue
-				}
-				it.upTo = fmt.Sprintf("self:%s=-100%%", e.Name) // the work near the lock waits for its cache line, too
-				it.ID, it.Claim, it.Change = "many-operations", "operations on synchronization objects take long by themselves", Split
-				it.Subject = aboutObject(o)
-				it.Text = fmt.Sprintf("use %s less often, or do without it, as with a copy for each goroutine or an atomic pointer: %s takes %.0f to %.0f %% of the own time of %s",
-					at(&it.Subject), d.By, 100*d.In[0], 100*d.In[1], e.Name)
-			case replay.Allocation:
-				if len(collector(f)) > 0 || !strings.HasPrefix(d.By, "runtime.") ||
-					d.In[0]*float64(worth) < allocates*float64(f.Wall) {
-					continue // that is the cost of the same, or a library needs the memory
-				}
-				it.upTo = fmt.Sprintf("self:%s=-100%%", e.Name) // new memory is slow to use, too
-				it.ID, it.Claim, it.Change = "much-allocation", "much of the work is allocation", LessWork
-				it.Text = fmt.Sprintf("allocate less in %s, as by using memory again: %s takes %.0f to %.0f %% of its own time, and the run waits for that",
-					at(&it.Subject), d.By, 100*d.In[0], 100*d.In[1])
-			case replay.StackGrowth:
-				it.upTo = fmt.Sprintf("self:%s=-100%%", e.Name) // new stacks are slow to use, too
-				it.ID, it.Claim, it.Change = "stack-growth", "goroutines grow their stacks again and again", FewerGoroutines
-				it.Text = fmt.Sprintf("let goroutines that have grown their stacks go on with other items, instead of starting new ones: to grow stacks takes %.0f to %.0f %% of the own time of %s",
-					100*d.In[0], 100*d.In[1], at(&it.Subject))
+			if m.concludes(f, e, d, &it) {
+				out = append(out, it)
 			}
-			out = append(out, it)
 		}
 	}
 	return out
 }
+
+// known are the mechanisms with conclusions. Each completes an item about a procedure, and reports
+// whether it is one.
+var known = []struct {
+	how       replay.Mechanism
+	concludes func(*Facts, *profile.Entry, *profile.Doing, *Item) bool
+}{
+	{replay.SystemCall, callsShort},
+	{replay.StackGrowth, growsStacks},
+	{replay.Atomic, sharesMemory},
+	{replay.Locking, locksOften},
+	{replay.Allocation, allocatesMuch},
+}
+
+// callsShort is about many short system calls.
+func callsShort(f *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
+	each := measure.Ratio(int64(d.Share*float64(e.SelfBusy)), int64(f.rounds(e)))
+	if each > shortCall {
+		return false // each has much to do
+	}
+	it.ID, it.Claim, it.Change = "system-calls", "much of the work is short system calls", Batch
+	if i := slices.IndexFunc(e.Callees, func(c profile.Callee) bool { return c.Name == d.By }); i >= 0 {
+		it.upTo = fmt.Sprintf("self:%s=-%.0f%%", e.Name, 100*e.Callees[i].Share) // without the call
+	}
+	how := "or some for many items" // as for a file that is read again and again
+	if strings.HasPrefix(d.By, "os.(*File)") || strings.HasPrefix(d.By, "fmt.Fprint") {
+		how = "as with a buffer of package bufio"
+	}
+	it.Text = fmt.Sprintf("make fewer system calls in %s, %s: %s takes %.0f to %.0f %% of its own time, %s each at most, and the run waits for that",
+		at(&it.Subject), how, d.By, 100*d.In[0], 100*d.In[1], measure.Time(int64(each)))
+	return true
+}
+
+// growsStacks is about new goroutines that grow their stacks.
+func growsStacks(_ *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
+	it.upTo = all(e) // new stacks are slow to use, too
+	it.ID, it.Claim, it.Change = "stack-growth", "goroutines grow their stacks again and again", FewerGoroutines
+	it.Text = fmt.Sprintf("let goroutines that have grown their stacks go on with other items, instead of starting new ones: to grow stacks takes %.0f to %.0f %% of the own time of %s",
+		100*d.In[0], 100*d.In[1], at(&it.Subject))
+	return true
+}
+
+// sharesMemory is about atomic operations while other goroutines work.
+func sharesMemory(f *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
+	inlined := f.hasProbes(names.PackageOf(d.By))
+	if 2*e.SelfAlone > e.SelfBusy || !inlined && !strings.HasPrefix(d.By, "sync/atomic") {
+		return false // no other goroutine uses the memory, or it is a part of something else
+	}
+	// Reads of a cache line that another processor has are slow, too, and a failed operation is
+	// tried again.
+	it.upTo = all(e)
+	by := d.By
+	if inlined {
+		it.Subject.Name, by = d.By, "that"
+	}
+	it.ID, it.Claim, it.Change = "contended-atomic", "much of the work is atomic operations beside others", Split
+	it.Text = fmt.Sprintf("do fewer atomic operations in %s, as with a count for each goroutine, in a cache line of its own, added up at the end: %s takes %.0f to %.0f %% of the own time of %s, while other goroutines work",
+		at(&it.Subject), by, 100*d.In[0], 100*d.In[1], e.Name)
+	return true
+}
+
+// locksOften is about operations on a lock.
+func locksOften(f *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
+	o := f.lockAt(e, d.Line)
+	if o == nil || f.startsTiny(e) {
+		return false
+	}
+	it.upTo = all(e) // the work near the lock waits for its cache line, too
+	it.ID, it.Claim, it.Change = "many-operations", "operations on synchronization objects take long by themselves", Split
+	it.Subject = aboutObject(o)
+	it.Text = fmt.Sprintf("use %s less often, or do without it, as with a copy for each goroutine or an atomic pointer: %s takes %.0f to %.0f %% of the own time of %s",
+		at(&it.Subject), d.By, 100*d.In[0], 100*d.In[1], e.Name)
+	return true
+}
+
+// allocatesMuch is about allocation by the procedure itself, if no conclusion is about the
+// collector, which is a part of its cost.
+func allocatesMuch(f *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
+	if len(collector(f)) > 0 || !strings.HasPrefix(d.By, "runtime.") ||
+		d.In[0]*float64(f.worthOf(e)) < allocates*float64(f.Wall) {
+		return false
+	}
+	it.upTo = all(e) // new memory is slow to use, too
+	it.ID, it.Claim, it.Change = "much-allocation", "much of the work is allocation", LessWork
+	it.Text = fmt.Sprintf("allocate less in %s, or reuse memory there: %s takes %.0f to %.0f %% of its own time, and the run waits for that",
+		at(&it.Subject), d.By, 100*d.In[0], 100*d.In[1])
+	return true
+}
+
+// all is the change that does away with all own work of a procedure.
+func all(e *profile.Entry) string { return fmt.Sprintf("self:%s=-100%%", e.Name) }
 
 // lockAt is the lock that a procedure operates on in a line; nil: it is not known.
 func (f *Facts) lockAt(e *profile.Entry, line int) *profile.Object {
@@ -113,8 +148,8 @@ func (f *Facts) lockAt(e *profile.Entry, line int) *profile.Object {
 	return nil
 }
 
-// allocates is the share of the run that a procedure allocates for at least, if it is worth a line:
-// all programs allocate.
+// allocates is the least share of the run that makes allocation worth a line: all programs
+// allocate.
 const allocates = 0.05
 
 // shortCall is how many ns a system call takes at most that is made for little.

@@ -97,7 +97,7 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 	switch {
 	case 2*w.Acks > w.Self && w.Count >= fewAcks:
 		it.ID, it.Claim, it.Change = "delayed-acknowledgments", "the run waits for delayed acknowledgments", Batch
-		it.Text = fmt.Sprintf("%s waits for the network%s for %s: so long Linux delays acknowledgments. Write each message at once (bufio.Writer, net.Buffers), or leave Nagle's algorithm off (SetNoDelay)",
+		it.Text = fmt.Sprintf("%s waits for the network%s for %s, which is how long Linux delays acknowledgments. Write each message at once (bufio.Writer, net.Buffers), or leave Nagle's algorithm off (SetNoDelay)",
 			at(&s), in(w), long)
 	case c == steps.Network:
 		it.ID, it.Claim, it.Change = "input-output", "the run waits for the network", StartTogether
@@ -172,17 +172,21 @@ func (f *Facts) delays(it *Item, c steps.Cause, w *critpath.WaitedIn) {
 // pending is what others wait for most while goroutines wait in one place, half of the time at
 // least; nil: there is none.
 func (f *Facts) pending(c steps.Cause, w *critpath.WaitedIn) *critpath.Delayed {
-	i := slices.IndexFunc(f.Path.Delayed, func(l critpath.Delayed) bool {
-		return l.Kind == "wait:"+c.String() && l.Name == w.Name && l.Line == w.Line
-	})
-	if i < 0 || w.Waiter != nil || 2*f.Path.Delayed[i].Ns < w.Self {
+	if f.Path.Delayed == nil || w.Waiter != nil {
 		return nil
 	}
-	o := f.object(f.Path.Delayed[i].Object)
+	list := f.Path.Delayed()
+	i := slices.IndexFunc(list, func(l critpath.Delayed) bool {
+		return l.Kind == "wait:"+c.String() && l.Name == w.Name && l.Line == w.Line
+	})
+	if i < 0 || 2*list[i].Ns < w.Self {
+		return nil
+	}
+	o := f.object(list[i].Object)
 	if o == nil || o.Kind == replay.KindWaitGroup || sends(o) {
 		return nil // all goroutines wait for all work, and those with some to give for those that do it
 	}
-	return &f.Path.Delayed[i]
+	return &list[i]
 }
 
 // asked reports whether those that wait meanwhile have asked for something, and wait for answers,
@@ -192,23 +196,18 @@ func (f *Facts) asked(c steps.Cause, w *critpath.WaitedIn) bool {
 	return l != nil && f.object(l.Object).Objects > 1
 }
 
-// inLoop names the loop in which goroutines wait one time after another.
+// inLoop names the loop in which a goroutine waits one time after another.
 func inLoop(w *critpath.WaitedIn) string {
 	if w.Loop == nil {
 		return ""
 	}
 	proc, _, _ := strings.Cut(w.Loop.Name, ": ")
-	return ", in turn in the loop of " + At(proc, w.Loop.File, w.Loop.Line)
+	return ", one after another in the loop of " + At(proc, w.Loop.File, w.Loop.Line)
 }
 
 // slowest says that the run waits for the longest of several waits.
 func (f *Facts) slowest(w *critpath.WaitedIn) string {
-	var all, n int64
-	for i := range f.Objects {
-		if o := &f.Objects[i]; o.Kind == "sleep" && len(o.WaitedIn) > 0 && o.WaitedIn[0].Reason == w.Name {
-			all, n = all+o.Wait, n+o.Waits
-		}
-	}
+	all, n := f.sleeps(w.Name)
 	on, of := w.Self/max(1, w.Count), all/max(1, n)
 	if float64(on) < slower*float64(of) {
 		return ""
@@ -216,25 +215,31 @@ func (f *Facts) slowest(w *critpath.WaitedIn) string {
 	return fmt.Sprintf(", or do not wait for the slowest (the average is %s)", measure.Time(of))
 }
 
-// slower is from how many times the average on the waits on the path are those of the slowest.
+// slower is how many times the average the waits on the path take at least, if the run waits for
+// the slowest of several.
 const slower = 1.4
 
 // together is how many goroutines that sleep in one place at once, on average, do not look for
 // something, but wait for many things.
 const together = 1.5
 
-// fewAcks is how many waits as long as acknowledgments are delayed are no chance.
+// fewAcks is the least number of such waits that is no coincidence.
 const fewAcks = 4
 
 // asleep is how many goroutines sleep in a procedure, on average.
 func (f *Facts) asleep(proc string) float64 {
-	ns := int64(0)
+	ns, _ := f.sleeps(proc)
+	return measure.Ratio(ns, f.Wall)
+}
+
+// sleeps are the time and the number of all sleeps in a procedure, on the path or off it.
+func (f *Facts) sleeps(proc string) (ns, n int64) {
 	for i := range f.Objects {
 		if o := &f.Objects[i]; o.Kind == "sleep" && len(o.WaitedIn) > 0 && o.WaitedIn[0].Reason == proc {
-			ns += o.Wait
+			ns, n = ns+o.Wait, n+o.Waits
 		}
 	}
-	return measure.Ratio(ns, f.Wall)
+	return ns, n
 }
 
 // in names the function in which a procedure waits for the system or the network.

@@ -201,7 +201,7 @@ func TestRules(t *testing.T) {
 			p.IdleReady = 100
 			p.Calls = []profile.Call{{Caller: "main.f", Callee: "runtime.LockOSThread", File: "a/f.go", Line: 9, Count: 2}}
 		}},
-		{"let the goroutines main.beat (f.go:9) end: none of 200, started in main.f did before the program, more and more as the run goes on, and they took 90ns of processor time", func(p *profile.Profile) {
+		{"let the goroutines main.beat (f.go:9) end: none of 200, started in main.f ended before the run did. Their number grows as the run goes on, and they took 90ns of processor time", func(p *profile.Profile) {
 			p.Endless = []profile.Endless{{Entry: "beat", Name: "main.beat", Count: 200, First: 10, Last: 400}}
 			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindGoroutine, ID: "beat", Name: "main.beat", Calls: 200,
 				Creator: "main.f", File: "a/f.go", Line: 9, Busy: 90})

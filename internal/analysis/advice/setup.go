@@ -8,8 +8,8 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// setUpFrom is the least gain with which it is worth a line that a program prepares its work in one
-// goroutine, as a share of the run.
+// setUpFrom is the least gain, as a share of the run, that makes serial preparation worth a
+// numbered line.
 const setUpFrom = 0.1
 
 // setUp makes a remark of a conclusion about work that a program does before it starts other

@@ -129,8 +129,9 @@ func waitsOnPath(cause string, self int64, in ...critpath.WaitedIn) *critpath.Re
 // delaying lets goroutines wait for an object while others wait on a path.
 func delaying(r *critpath.Result, object string, ns int64) *critpath.Result {
 	in := &r.Entries[0].In[0]
-	r.Delayed = []critpath.Delayed{{Object: object, Kind: r.Entries[0].ID, Ns: ns,
+	list := []critpath.Delayed{{Object: object, Kind: r.Entries[0].ID, Ns: ns,
 		Place: critpath.Place{Name: in.Name, File: in.File, Line: in.Line}}}
+	r.Delayed = func() []critpath.Delayed { return list }
 	return r
 }
 
@@ -165,11 +166,11 @@ func TestOutside(t *testing.T) {
 		{waitsOnPath("timer", 320, sleep, short), "", "timer", "main.poll (poll.go:7) waits for timers one after another, for 300ns (60.0% of the run, 3 times 100ns): start these together"},
 		{waitsOnPath("timer", 300, several), "", "timer", "main.poll (poll.go:7) sleeps for"},
 		{waitsOnPath("timer", 300, many), "", "timer", "main.many (poll.go:7) waits for timers for 300ns (60.0% of the run, 3 times 100ns), on average in 2.4 goroutines: let more of them wait at once, or ask for less"},
-		{waitsOnPath("timer", 300, inTurn), "", "timer", "on average in 2.4 goroutines, in turn in the loop of main.load (load.go:3): let more of them wait at once, or ask for less, or do not wait for the slowest (the average is 40ns)"},
+		{waitsOnPath("timer", 300, inTurn), "", "timer", "on average in 2.4 goroutines, one after another in the loop of main.load (load.go:3): let more of them wait at once, or ask for less, or do not wait for the slowest (the average is 40ns)"},
 		{delaying(waitsOnPath("timer", 300, many), "main.loud", 750), "", "timer", "ask for less. Meanwhile 1.5 goroutines wait at main.loud"},
 		{delaying(waitsOnPath("timer", 300, sleep), "main.loud", 200), "", "timer", "wait less, or do more after each, unless this is how fast the run is to go. Meanwhile 0.4 goroutines wait at main.loud"},
 		{delaying(waitsOnPath("timer", 300, sleep), "main.loud", 100), "", "timer", "start these together"}, // too little of it
-		{waitsOnPath("network or pipe", 300, acks), "", "delayed-acknowledgments", "waits for the network for 300ns (60.0% of the run, 5 times 60ns): so long Linux delays acknowledgments"},
+		{waitsOnPath("network or pipe", 300, acks), "", "delayed-acknowledgments", "waits for the network for 300ns (60.0% of the run, 5 times 60ns), which is how long Linux delays acknowledgments"},
 		{waitsOnPath("timer", 300, paced), "", "pace", "The run keeps the pace of a clock: main.poll (poll.go:7) waits for it for 300ns"},
 		{waitsOnPath("timer", 300, partly), "", "pace-in-part", "main.poll (poll.go:7) keeps the pace of a clock, for which it waits for 200ns"},
 		{delaying(waitsOnPath("timer", 300, paced), "main.reply", 200), "", "timer", "waits for timers one after another, for 300ns (60.0% of the run, 3 times 100ns): wait less, or do more after each, unless this is how fast the run is to go. Meanwhile 0.4 goroutines wait at main.reply"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/replay"
@@ -50,7 +51,7 @@ func New(p *steps.Program, o Options) *Result {
 		b.nearer()
 		w := newWalker(p)
 		w.walk(func(s stretch) { b.piece(s, w.owner[s.step]) })
-		b.res.Delayed = b.delayed(w)
+		b.res.Delayed = sync.OnceValue(func() []Delayed { return b.delayed(w) })
 		b.res.Spares = b.spares(w)
 	} else {
 		b.res.T, b.res.Computed = b.res.Replay, true

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// delayedFrom is the share of the run from which on waits for an object are followed.
+	// delayedFrom is the least share of the run that the waits for an object take, if they are
+	// followed.
 	delayedFrom = 0.05
 	// mostFollowed is how many waits for an object are followed, at regular distances.
 	mostFollowed = 1000
@@ -19,7 +20,8 @@ const (
 	mostBack = 256
 )
 
-// link is a kind of them.
+// link identifies delays that are added up: the waits of a procedure for an object, and the waits
+// that prolong them.
 type link struct {
 	object, by, next trace.PointID
 	cause            steps.Cause

@@ -48,10 +48,11 @@ func TestChains(t *testing.T) {
 	b.At(100*ms).Exit(main, get)
 	b.End(main)
 	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: sim.Sharing})
-	if len(r.Delayed) != 2 {
-		t.Fatalf("found %+v, expected two", r.Delayed)
+	list := r.Delayed()
+	if len(list) != 2 {
+		t.Fatalf("found %+v, expected two", list)
 	}
-	timer, mutex := r.Delayed[0], r.Delayed[1]
+	timer, mutex := list[0], list[1]
 	if timer.Object != "main.done" || timer.Kind != "wait:timer" || timer.Name != "main.load" || timer.Ns != 50*ms {
 		t.Errorf("found %+v, expected 50 ms for a timer in main.load", timer)
 	}

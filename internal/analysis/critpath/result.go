@@ -33,10 +33,11 @@ type Result struct {
 	Anomalies int           `json:"anomalies"` // entries whose worth is not known
 	Remarks   steps.Remarks `json:"notes"`
 	Computed  bool          `json:"-"` // the path is that of the computed run
-	Delayed   []Delayed     `json:"-"` // waits that others cause; of the run as it was
-	// Spares is by how much the run would be shorter at most without the waits for objects of a
-	// name, in ns. others: those without a name may be some of them. nil: the path is not that of
-	// the run as it was.
+	// Delayed are the waits that others prolong, longest first. nil: the path is not that of the
+	// run as it was.
+	Delayed func() []Delayed `json:"-"`
+	// Spares is the most that the run can gain without the waits for objects of a name, in ns.
+	// others: objects without a name may be some of them. nil: as above.
 	Spares func(object string, others bool) int64 `json:"-"`
 	Crowds []predict.Crowd                        `json:"-"` // what goroutines waited for longest, together
 	// nil: the computed run takes as long as the recorded one, or no policy explains it better
@@ -135,8 +136,8 @@ type WaitedIn struct {
 	Waiter *Place `json:"waiter,omitempty"`
 }
 
-// Delayed is how long goroutines waited for an object while the one that then ended their waits
-// waited itself, for the outside or for another object.
+// Delayed is how long goroutines waited for an object while the goroutine that later ended their
+// waits waited itself, for the outside or for another object.
 type Delayed struct {
 	Object string // for which they waited
 	By     string // a procedure of theirs

@@ -8,14 +8,18 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// spares returns by how much the run would be shorter at most without the waits for objects of a
-// name. It is the difference of two runs in which all else takes as long as it did, and each wait
-// ends when it is ended: one with those waits, and one without. In that nobody waits for processors
-// any more, from the first of those waits on: what was done after them is done before. Who waits
-// for an object of which no operation was seen may wait for this one, unless all of that name are
-// known.
+// spares returns an upper bound for the gain of doing away with the waits for objects of a name. It
+// is the difference between the run and one without those waits, in which all other waits and all
+// work last as they did. That run has no waits for processors from the first of those waits
+// onwards, since work that had to wait is done earlier. Helpers that a ticker wakes until they are
+// stopped delay nothing in it. Waits for objects without a known operation are left out as well if
+// they may be for an object of that name. There is no such bound, and the result is the whole run,
+// if much of the work is in loops that the clock or another goroutine ends: they do less in a
+// shorter run.
 func (b *builder) spares(w *walker) func(string, bool) int64 {
-	known, whole, joined := map[string]int64{}, trace.Time(-1), map[steps.StepID][]steps.StepID(nil)
+	known, joined := map[string]int64{}, map[steps.StepID][]steps.StepID(nil)
+	_, share := b.p.Endless()
+	open := share > mostOpen
 	return func(object string, others bool) int64 {
 		if ns, ok := known[object]; ok {
 			return ns
@@ -26,31 +30,40 @@ func (b *builder) spares(w *walker) func(string, bool) int64 {
 				name = b.p.NamedBy(at)
 			}
 		}
-		if known[object] = b.res.T; name != trace.NoPoint {
-			if whole < 0 {
+		if known[object] = b.res.T; name != trace.NoPoint && !open {
+			if joined == nil {
 				joined = joins(w)
-				whole = newEarliest(w, joined, trace.NoPoint, false).run()
 			}
-			known[object] = max(0, int64(whole-newEarliest(w, joined, name, others).run()))
+			known[object] = max(0, b.res.T-int64(newEarliest(w, joined, name, others).run()))
 		}
 		return known[object]
 	}
 }
+
+// mostOpen is the largest share of all work in loops that end with the run, with which their
+// lengths are taken for those of any run.
+const mostOpen = 0.05
 
 // earliest computes when each step is over at the earliest.
 type earliest struct {
 	*walker
 	joined  map[steps.StepID][]steps.StepID
 	without trace.PointID
-	others  bool         // objects without a name may be of this one
-	since   trace.Time   // when the first of these waits began
-	over    []trace.Time // by step: 1 more than it is; 0 if it is not known yet, or asked
+	others  bool                  // objects without a name may be of this one
+	stops   map[steps.StepID]bool // with which helpers find that they are stopped
+	since   trace.Time            // when the first of these waits began
+	over    []trace.Time          // by step: 1 more than it is; 0 if it is not known yet, or asked
 	todo    []steps.StepID
 }
 
 func newEarliest(w *walker, joined map[steps.StepID][]steps.StepID, without trace.PointID, others bool) *earliest {
 	x := &earliest{walker: w, joined: joined, without: without, others: others, since: w.p.End + 1,
-		over: steps.MakeLarge[trace.Time](w.p.Steps.Len())}
+		stops: map[steps.StepID]bool{}, over: steps.MakeLarge[trace.Time](w.p.Steps.Len())}
+	for _, i := range w.p.Idle {
+		if i.Ends {
+			x.stops[i.Next] = true
+		}
+	}
 	for id := range steps.StepID(w.p.Steps.Len()) {
 		if s := w.p.Step(id); id != 0 && s.Kind == steps.Take && x.sparing(s) {
 			x.since = min(x.since, w.begin(id)+trace.Time(s.Work))
@@ -150,13 +163,24 @@ func (x *earliest) follows(id steps.StepID) steps.StepID {
 	return x.after(id, x.starts[x.owner[id]])
 }
 
-// gaveTo is the step that ended the wait of one; 0: none did, or it is left out.
+// gaveTo is the step that ended the wait of one, or that stopped its goroutine; 0: none did, or it
+// is left out.
 func (x *earliest) gaveTo(id steps.StepID) steps.StepID {
 	s := x.p.Step(id)
+	if x.stopped(id) {
+		return x.after(id, x.gives[s.Until])
+	}
 	if s.Kind != steps.Take || s.Token() == 0 || x.sparing(s) {
 		return 0
 	}
 	return x.after(id, x.gives[s.Token()])
+}
+
+// stopped reports whether a goroutine works up to a step only because another one has not stopped
+// it yet.
+func (x *earliest) stopped(id steps.StepID) bool {
+	s := x.p.Step(id)
+	return s.Until != 0 && x.p.Gs[x.owner[id]].Told == id && x.gives[s.Until] != 0
 }
 
 // after is a step if it came before another one: those of damaged files would wait for each other.
@@ -172,9 +196,6 @@ func (x *earliest) after(id, by steps.StepID) steps.StepID {
 
 // sparing reports whether a wait is one that is left out.
 func (x *earliest) sparing(s *steps.Step) bool {
-	if x.without == trace.NoPoint {
-		return false
-	}
 	if s.Obj == 0 {
 		return x.others
 	}
@@ -194,7 +215,15 @@ func (x *earliest) ends(id steps.StepID) trace.Time {
 	}
 	worked := began + trace.Time(s.Work)
 	at += trace.Time(s.Work)
+	if x.stops[id] { // what the helper did before is less, or nothing
+		at = 0
+	}
+	_, idle := x.p.Idle[id]
 	switch {
+	case idle: // how often a helper is woken follows from the length of the run
+		return 0
+	case x.stopped(id) && x.gaveTo(id) != 0:
+		return x.over[x.gaveTo(id)] - 1 + max(0, s.At-x.p.Step(x.gaveTo(id)).At)
 	case s.Kind == steps.Take && x.sparing(s):
 		return at
 	case s.Kind == steps.Take && x.gaveTo(id) != 0:

@@ -103,3 +103,48 @@ func TestSparesProcessors(t *testing.T) {
 		t.Errorf("the lock makes the run longer by %d ns, expected %d", got, 60*ms)
 	}
 }
+
+// TestSparesHelper: a helper finds a tick each time that it comes back, since it sleeps with a lock
+// for longer than the ticker's period, until it finds that it is stopped. Without the lock the
+// others are done earlier, and so it is stopped earlier.
+func TestSparesHelper(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(2)
+	in := b.Proc("main.helper")
+	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
+	tick, stop := b.Object("time.(*Ticker).C", spec.OpReceive), b.Object("main.stop", spec.OpReceive)
+	b.In(tick, in)
+	b.In(stop, in)
+	closes := b.Object("main.stop", spec.OpClose)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	helper := b.Go(main, "main.helper")
+	b.Start(helper, 1)
+	b.Enter(helper, in)
+	for range 3 {
+		b.Sync(helper, tick, 0x200, 0)
+		b.Sync(helper, lock, 0x100, 0)
+		b.Park(helper, "sleep")
+		b.Wait(main, "sync.Mutex.Lock", 0x100, 0)
+		b.At(b.Now()+20*ms).UnparkLate(helper, 0)
+		b.Start(helper, 1)
+		b.Unpark(helper, main)
+		b.Sync(helper, unlock, 0x100, 1)
+		b.Start(main, 0)
+		b.Sync(main, lock, 0x100, 0)
+		b.Sync(main, unlock, 0x100, 0)
+	}
+	b.At(b.Now() + 5*ms)
+	b.Sync(main, closes, 0x300, 0)
+	b.Wait(main, "chan receive", 0x400, 0)
+	b.Sync(helper, stop, 0x300, 0)
+	b.Exit(helper, in)
+	b.Unpark(helper, main)
+	b.End(helper)
+	b.Start(main, 0)
+	b.At(b.Now() + ms).End(main)
+	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: sim.Sharing})
+	if got := r.Spares("main.mu", false); got != 60*ms {
+		t.Errorf("the lock makes the run longer by %d ns at most, expected %d", got, 60*ms)
+	}
+}

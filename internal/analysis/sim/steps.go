@@ -77,6 +77,10 @@ func (s *simulation) take(g steps.G, step *steps.Step) bool {
 			return true
 		}
 		return s.takeToken(g, step)
+	case steps.Operate:
+		if s.idlers != nil && s.p.Objects[step.Obj].Ticks { // a tick that was there already
+			s.goesFirst(g)
+		}
 	}
 	return true
 }

@@ -16,9 +16,9 @@ import (
 // endlessShare is from which share of a run's work on such loops are named.
 const endlessShare = 0.1
 
-// endless is the procedure with such a loop in which most was done, and how much of all work that
+// Endless is the procedure with such a loop in which most was done, and how much of all work that
 // is; NoPoint: none.
-func (p *Program) endless() (proc trace.PointID, share float64) {
+func (p *Program) Endless() (proc trace.PointID, share float64) {
 	asks := map[trace.PointID]bool{} // whose work is a wait
 	for i := range p.R.T.Points {
 		if pt := &p.R.T.Points[i]; pt.Flags&spec.FlagAsks != 0 {

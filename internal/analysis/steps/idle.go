@@ -22,12 +22,13 @@ type idlers struct {
 
 // idles are the waits of a goroutine at one place.
 type idles struct {
-	stack trace.StackID
+	stack trace.StackID // 0: it has only found what it waits for there already
 	in    trace.PointID
-	ticks []StepID   // waits for timers since something else ended one
+	ticks []StepID   // waits for timers, and ticks that were there, since something else ended one
 	told  []StepID   // those before that
 	last  StepID     // what they would have been ended by
 	chans []ObjectID // whose operations ended others
+	found StepID     // the last operation there that did not wait, except for ticks
 }
 
 // begin notes that a goroutine is created.
@@ -45,12 +46,15 @@ func (x *idlers) ended(g *replay.G, w *replay.Wait, by replay.Waker) {
 		return
 	}
 	list, last := x.gs.of(g.Slot), x.my(g).last
-	i := slices.IndexFunc(*list, func(x idles) bool { return x.stack == w.Stack && x.in == w.In })
+	i := slices.IndexFunc(*list, func(x idles) bool {
+		return (x.stack == w.Stack || x.stack == 0) && x.in == w.In
+	})
 	if i < 0 {
 		i = len(*list)
-		*list = append(*list, idles{stack: w.Stack, in: w.In})
+		*list = append(*list, idles{in: w.In})
 	}
 	at := &(*list)[i]
+	at.stack = w.Stack
 	if timer {
 		at.ticks = append(at.ticks, last)
 		return
@@ -62,11 +66,20 @@ func (x *idlers) ended(g *replay.G, w *replay.Wait, by replay.Waker) {
 }
 
 // operated notes an operation on a channel that did not wait.
-func (x *idlers) operated(slot trace.Slot, id ObjectID, step StepID) {
-	list := *x.gs.of(slot)
-	for i := range list {
-		if at := &list[i]; slices.Contains(at.chans, id) {
+func (x *idlers) operated(slot trace.Slot, id ObjectID, step StepID, point trace.PointID) {
+	list := x.gs.of(slot)
+	in, tick := x.r.T.Points[point].Owner, ticker(x.r.T, point)
+	if tick && !slices.ContainsFunc(*list, func(x idles) bool { return x.in == in }) {
+		*list = append(*list, idles{in: in})
+	}
+	for i := range *list {
+		switch at := &(*list)[i]; {
+		case slices.Contains(at.chans, id):
 			x.first(at, step)
+		case at.in == in && tick:
+			at.ticks = append(at.ticks, step)
+		case at.in == in:
+			at.found = step
 		}
 	}
 }
@@ -89,9 +102,14 @@ func (x *idlers) idles(id StepID, i Idle) {
 }
 
 // leaves is called at the end of a goroutine: the event that ended its last wait in a select may
-// have stopped it.
+// have stopped it, or a closed channel that it found after its last tick.
 func (x *idlers) leaves(slot trace.Slot) {
-	for _, at := range *x.gs.of(slot) {
+	list := *x.gs.of(slot)
+	for i := range list {
+		at := &list[i]
+		if n := len(at.ticks); n > 0 && at.found > at.ticks[n-1] && x.p.Objects[x.p.Step(at.found).Obj].ops[Send] == 0 {
+			x.first(at, at.found)
+		}
 		if len(at.ticks) == 0 {
 			for _, id := range at.told {
 				x.idles(id, Idle{at.last, true})

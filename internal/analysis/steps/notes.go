@@ -32,7 +32,7 @@ func (p *Program) warn(source trace.Source) {
 	case p.Last < 0 && !p.R.Virtual():
 		p.Warn("main had not returned, and was waiting, when the program ended (%s): the path goes back from the last work before", t.End)
 	}
-	if proc, share := p.endless(); share > endlessShare {
+	if proc, share := p.Endless(); share > endlessShare {
 		p.Warn("%s, with %.0f %% of the work, has a loop that ends when a time is over or others say so: a computed run does as much work as this one, and takes as long as that does; the program would do more or less in the same time", t.Points[proc].Name, 100*share)
 	}
 }

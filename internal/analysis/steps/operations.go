@@ -160,7 +160,7 @@ func (x *operations) operate(g *replay.G, id ObjectID, op Op, point trace.PointI
 	at := x.begun(x.my(g), o, id, op)
 	if at == 0 {
 		if at = x.step(g, now, Step{Kind: Operate, Obj: id}); op == Send || op == Receive {
-			x.idlers.operated(g.Slot, id, at)
+			x.idlers.operated(g.Slot, id, at, point)
 		}
 	}
 	x.forget(g)
@@ -203,12 +203,16 @@ func (x *operations) begun(m *mine, o *Object, id ObjectID, op Op) (at StepID) {
 	return at
 }
 
+// opFor are the operations for which goroutines wait, by the runtime's reasons. A select may be for
+// any of several.
+var opFor = map[string]Op{"chan receive": Receive, "chan send": Send, "sync.Mutex.Lock": Lock, "sync.RWMutex.Lock": Lock,
+	"sync.RWMutex.RLock": RLock, "sync.WaitGroup.Wait": Join}
+
 // comes notes the operation of a goroutine whose wait is over at the end of the trace, and that has
 // not run since, and reports whether it is known: with the next event it would have been seen.
 func (x *operations) comes(g *replay.G) bool {
 	m := x.my(g)
-	op := map[string]Op{"chan receive": Receive, "chan send": Send, "sync.Mutex.Lock": Lock, "sync.RWMutex.Lock": Lock,
-		"sync.RWMutex.RLock": RLock, "sync.WaitGroup.Wait": Join}[x.r.T.Reason(m.why)]
+	op := opFor[x.r.T.Reason(m.why)]
 	if g.State != trace.Runnable || m.wait != m.last || op == NoOp {
 		return false
 	}

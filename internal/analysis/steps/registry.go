@@ -111,12 +111,16 @@ func (x *objects) finish() {
 		x.name(o)
 		o.Held = o.held()
 		o.Free = i > 0 && o.complete()
-		o.Ticks = o.seen.paces || o.Name != trace.NoPoint && strings.HasPrefix(x.r.T.Points[o.Name].Name, "time.(*Ticker).C") &&
-			o.ops[Send] == 0
+		o.Ticks = o.seen.paces || o.Name != trace.NoPoint && ticker(x.r.T, o.Name) && o.ops[Send] == 0
 		if o.seen.full && !o.seen.cap {
 			o.Cap = o.seen.queue
 		}
 	}
+}
+
+// ticker reports whether an operation is one on a [time.Ticker]'s channel.
+func ticker(t *trace.Tables, point trace.PointID) bool {
+	return strings.HasPrefix(t.Points[point].Name, "time.(*Ticker).C")
 }
 
 // name gives an object the name that profiles have for it: of several that goroutines use, that of

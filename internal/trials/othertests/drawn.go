@@ -42,10 +42,10 @@ func Drawn(e *bench.Env, args []string) error {
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	t := &drawn{Env: e}
-	t.table.Columns = []string{"module", "tests", "differ", "plain", "with probes", "first conclusion of the longest test"}
+	t.table.Columns = []string{"module", "tests", "differ", "plain", "with probes", "first conclusion of the largest trace"}
 	for _, i := range rand.New(rand.NewPCG(*seed, 46)).Perm(len(lines)) {
 		f := strings.Fields(lines[i])
-		if t.modules == *n || len(f) != 2 || f[0] == "#" { // it was drawn before
+		if t.modules == *n || len(f) != 2 { // it was drawn before, or is a comment
 			continue
 		}
 		if err := t.module(f[0], f[1]); err != nil {
