@@ -4,7 +4,7 @@ import "strings"
 
 // A text grows by a copy of itself for each word.
 //
-// truth: less-work all-busy garbage-collector serial-run serial-procedure one-goroutine one-processor few-parts
+// truth: joined-strings less-work all-busy garbage-collector serial-run serial-procedure one-goroutine one-processor few-parts
 func concat(s size) {
 	for range 1 + s.n*s.us/2000 {
 		text := ""

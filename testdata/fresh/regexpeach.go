@@ -7,7 +7,7 @@ import (
 
 // A pattern is compiled for each line.
 //
-// truth: less-work all-busy no-probes garbage-collector serial-run serial-procedure one-goroutine one-processor few-parts
+// truth: prepared-again less-work all-busy no-probes garbage-collector serial-run serial-procedure one-goroutine one-processor few-parts
 func regexpeach(s size) {
 	regexpeachRun(s, func(line string) bool {
 		return regexp.MustCompile(`^([a-z]+)-(\d{2,5}) .*x$`).MatchString(line)

@@ -51,11 +51,16 @@ var known = []struct {
 	{replay.Atomic, sharesMemory},
 	{replay.Locking, locksOften},
 	{replay.Allocation, allocatesMuch},
+	{replay.Strings, joinsStrings},
+	{replay.Preparation, preparesAgain},
+	{replay.Lookups, looksFar},
+	{replay.StackTraces, tracesStacks},
+	{replay.Panics, panics},
 }
 
 // callsShort is about many short system calls.
 func callsShort(f *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
-	each := measure.Ratio(int64(d.Share*float64(e.SelfBusy)), int64(f.rounds(e)))
+	each := f.each(e, d)
 	if each > shortCall {
 		return false // each has much to do
 	}
@@ -113,6 +118,89 @@ func locksOften(f *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
 		at(&it.Subject), d.By, 100*d.In[0], 100*d.In[1], e.Name)
 	return true
 }
+
+// joinsStrings is about strings that are put together, long ones or many.
+func joinsStrings(f *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
+	if f.each(e, d) < longJoin {
+		return allocatesMuch(f, e, d, it)
+	}
+	it.upTo = all(e)
+	it.ID, it.Claim, it.Change = "joined-strings", "long strings are copied again and again", LessWork
+	it.Text = fmt.Sprintf("append to one strings.Builder or []byte in %s: each + copies all that is there already, which takes %s of its own time",
+		at(&it.Subject), between(d))
+	return true
+}
+
+// preparesAgain is about functions of libraries whose result can be kept.
+func preparesAgain(f *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
+	if f.rounds(e) < fewRounds {
+		return false
+	}
+	it.upTo = fmt.Sprintf("self:%s=-%.0f%%", e.Name, 100*d.In[1])
+	it.ID, it.Claim, it.Change = "prepared-again", "the same thing is prepared again and again", LessWork
+	by := called(e, d, it)
+	it.Text = fmt.Sprintf("call %s once, and keep what it returns, instead of again and again in %s: that takes %s of the own time of %s",
+		by, at(&it.Subject), between(d), e.Name)
+	return true
+}
+
+// looksFar is about values of contexts behind many others.
+func looksFar(f *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
+	if f.each(e, d) < farLook {
+		return false
+	}
+	by := called(e, d, it)
+	it.ID, it.Claim, it.Change = "context-values", "values of contexts are far away", LessWork
+	it.Text = fmt.Sprintf("derive contexts from one and the same, instead of each from the one before, or look values up once in %s: %s passes all contexts up to the value, which takes %s of the own time of %s",
+		at(&it.Subject), by, between(d), e.Name)
+	return true
+}
+
+// tracesStacks is about stack traces.
+func tracesStacks(_ *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
+	by := called(e, d, it)
+	it.ID, it.Claim, it.Change = "stack-traces", "much of the work is stack traces", LessWork
+	it.Text = fmt.Sprintf("take fewer stack traces in %s: %s takes %s of the own time of %s, and the run waits for that",
+		at(&it.Subject), by, between(d), e.Name)
+	return true
+}
+
+// panics is about panics that are recovered.
+func panics(_ *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
+	called(e, d, it)
+	it.ID, it.Claim, it.Change = "panics", "much of the work is panics", LessWork
+	it.Text = fmt.Sprintf("return an error from %s, instead of a panic that is recovered: that takes %s of the own time of %s, and the run waits for it",
+		at(&it.Subject), between(d), e.Name)
+	return true
+}
+
+// called is the function of a library by which a procedure does something. If one that was inlined
+// calls it, the item is about that.
+func called(e *profile.Entry, d *profile.Doing, it *Item) string {
+	i := slices.IndexFunc(e.Callees, func(c profile.Callee) bool { return c.Name == d.By && c.Line == d.Line })
+	if i < 0 || e.Callees[i].Library == "" {
+		return d.By
+	}
+	it.Subject.Name = d.By
+	return e.Callees[i].Library
+}
+
+// between says how much of a procedure's own time a mechanism takes.
+func between(d *profile.Doing) string { return fmt.Sprintf("%.0f to %.0f %%", 100*d.In[0], 100*d.In[1]) }
+
+// each is how many ns a mechanism takes in each round of a procedure.
+func (f *Facts) each(e *profile.Entry, d *profile.Doing) float64 {
+	return measure.Ratio(int64(d.Share*float64(e.SelfBusy)), int64(f.rounds(e)))
+}
+
+const (
+	// longJoin is how many ns it takes at least to join long strings.
+	longJoin = 2e3
+	// farLook is how many ns it takes to find a value behind some fifty others.
+	farLook = 300
+	// fewRounds is up to how often something may be prepared: once for each thing, as usual.
+	fewRounds = 10
+)
 
 // allocatesMuch is about allocation by the procedure itself, if no conclusion is about the
 // collector, which is a part of its cost.
@@ -245,12 +333,35 @@ func (f *Facts) mostWorth() (most []*profile.Entry, words string) {
 	var list []string
 	for _, e := range most {
 		text := fmt.Sprintf("%s %s", e.Name, measure.Percent(f.worthOf(e), f.Wall))
-		if len(e.Callees) > 0 && e.Callees[0].In[0] >= 0.5 {
-			text += fmt.Sprintf(" (most of it in %s, line %d%s)", e.Callees[0].Name, e.Callees[0].Line, byLibrary(&e.Callees[0]))
-		}
+		text += mostOf(e)
 		list = append(list, text)
 	}
 	return most, strings.Join(list, ", ")
+}
+
+// mostOf says what takes most of a procedure's own time, if anything does: a function without probes
+// that it calls, in one line or several, or a mechanism.
+func mostOf(e *profile.Entry) string {
+	for i := range e.Callees {
+		c := &e.Callees[i]
+		sum, where := 0., fmt.Sprintf("line %d", c.Line)
+		for j := range e.Callees {
+			if o := &e.Callees[j]; o.Name == c.Name {
+				if sum += o.In[0]; i != j {
+					where = fmt.Sprintf("line %d and others", c.Line)
+				}
+			}
+		}
+		if sum >= 0.5 && !strings.HasPrefix(c.Name, "runtime.") {
+			return fmt.Sprintf(" (most of it in %s, %s%s)", c.Name, where, byLibrary(c))
+		}
+	}
+	for i := range e.Doing {
+		if d := &e.Doing[i]; d.In[0] >= 0.5 {
+			return fmt.Sprintf(" (most of it %s, line %d)", d.How, d.Line)
+		}
+	}
+	return ""
 }
 
 // byLibrary says what an inlined function calls for most of its work.

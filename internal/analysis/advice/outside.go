@@ -130,6 +130,11 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 			it.Text = fmt.Sprintf("%s keeps the pace of a clock, for which it waits for %s: only another rule changes that.", at(&s), long)
 		}
 		return it
+	case w.What == "" && w.Several && f.pauses(w):
+		it.ID, it.Claim, it.Remark = "pause", "clients pause after each answer", true
+		it.Text = fmt.Sprintf("%s sleeps after each answer that it gets, in %.1f goroutines at once, on average, and the run waits for that for %s: if this is how clients are, nothing is slow here.",
+			at(&s), f.asleep(w.Name), long)
+		return it
 	case w.What != "" && names.IsOpened(w.What):
 		it.partly = w.Count < fewConnections // the first ones are needed
 		it.ID, it.Claim, it.Change = "new-connections", "connections are opened again and again", Batch
@@ -196,6 +201,16 @@ func (f *Facts) asked(c steps.Cause, w *critpath.WaitedIn) bool {
 	return l != nil && f.object(l.Object).Objects > 1
 }
 
+// pauses reports whether goroutines that sleep in one place, several at once, have just had an
+// answer from others of the program, most times.
+func (f *Facts) pauses(w *critpath.WaitedIn) bool {
+	if f.Path.Pauses == nil || f.asleep(w.Name) < together {
+		return false
+	}
+	x := f.Path.Pauses()[critpath.Place{Name: w.Name, File: w.File, Line: w.Line}]
+	return 2*x.Answered > x.All
+}
+
 // inLoop names the loop in which a goroutine waits one time after another.
 func inLoop(w *critpath.WaitedIn) string {
 	if w.Loop == nil {
@@ -235,7 +250,9 @@ func (f *Facts) asleep(proc string) float64 {
 // sleeps are the time and the number of all sleeps in a procedure, on the path or off it.
 func (f *Facts) sleeps(proc string) (ns, n int64) {
 	for i := range f.Objects {
-		if o := &f.Objects[i]; o.Kind == "sleep" && len(o.WaitedIn) > 0 && o.WaitedIn[0].Reason == proc {
+		o := &f.Objects[i]
+		if (o.Kind == "sleep" || strings.HasPrefix(o.Name, "time.")) && len(o.WaitedIn) > 0 &&
+			o.WaitedIn[0].Reason == proc {
 			ns, n = ns+o.Wait, n+o.Waits
 		}
 	}

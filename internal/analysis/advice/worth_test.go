@@ -85,7 +85,7 @@ func TestWeigh(t *testing.T) {
 func TestOffPath(t *testing.T) {
 	spares := func(object string, _ bool) int64 { return map[string]int64{"main.late": 100}[object] }
 	for _, g := range []Gains{nil, gains{}} {
-		f := &Facts{Profile: twoLocks(), Path: &critpath.Result{T: 500, Spares: spares}, Gains: g}
+		f := &Facts{Profile: twoLocks(), Path: &critpath.Result{T: 500, Recorded: critpath.Recorded{Spares: spares}}, Gains: g}
 		for _, it := range Of(f) {
 			switch {
 			case it.Subject.Name == "main.loud" && (!it.Remark || !strings.Contains(it.Text, "Nothing is gained")):
@@ -135,6 +135,16 @@ func delaying(r *critpath.Result, object string, ns int64) *critpath.Result {
 	return r
 }
 
+// answering lets most of the sleeps on a path follow an answer.
+func answering(r *critpath.Result, of, all int) *critpath.Result {
+	in := &r.Entries[0].In[0]
+	at := critpath.Place{Name: in.Name, File: in.File, Line: in.Line}
+	r.Pauses = func() map[critpath.Place]critpath.Pauses {
+		return map[critpath.Place]critpath.Pauses{at: {All: all, Answered: of}}
+	}
+	return r
+}
+
 // TestOutside: waits for the outside on the path are conclusions of what waits there, and for what.
 func TestOutside(t *testing.T) {
 	sleep := critpath.WaitedIn{Name: "main.poll", File: "a/poll.go", Line: 7, Self: 300, Count: 3}
@@ -166,6 +176,9 @@ func TestOutside(t *testing.T) {
 		{waitsOnPath("timer", 320, sleep, short), "", "timer", "main.poll (poll.go:7) waits for timers one after another, for 300ns (60.0% of the run, 3 times 100ns): start these together"},
 		{waitsOnPath("timer", 300, several), "", "timer", "main.poll (poll.go:7) sleeps for"},
 		{waitsOnPath("timer", 300, many), "", "timer", "main.many (poll.go:7) waits for timers for 300ns (60.0% of the run, 3 times 100ns), on average in 2.4 goroutines: let more of them wait at once, or ask for less"},
+		{answering(waitsOnPath("timer", 300, many), 6, 10), "", "pause", "main.many (poll.go:7) sleeps after each answer that it gets, in 2.4 goroutines at once, on average"},
+		{answering(waitsOnPath("timer", 300, many), 4, 10), "", "timer", "let more of them wait at once, or ask for less"},
+		{answering(waitsOnPath("timer", 300, several), 6, 10), "", "timer", "main.poll (poll.go:7) sleeps for"},
 		{waitsOnPath("timer", 300, inTurn), "", "timer", "on average in 2.4 goroutines, one after another in the loop of main.load (load.go:3): let more of them wait at once, or ask for less, or do not wait for the slowest (the average is 40ns)"},
 		{delaying(waitsOnPath("timer", 300, many), "main.loud", 750), "", "timer", "ask for less. Meanwhile 1.5 goroutines wait at main.loud"},
 		{delaying(waitsOnPath("timer", 300, sleep), "main.loud", 200), "", "timer", "wait less, or do more after each, unless this is how fast the run is to go. Meanwhile 0.4 goroutines wait at main.loud"},

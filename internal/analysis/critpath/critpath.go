@@ -53,6 +53,7 @@ func New(p *steps.Program, o Options) *Result {
 		w.walk(func(s stretch) { b.piece(s, w.owner[s.step]) })
 		b.res.Delayed = sync.OnceValue(func() []Delayed { return b.delayed(w) })
 		b.res.Spares = b.spares(w)
+		b.res.Pauses = sync.OnceValue(func() map[Place]Pauses { return b.pauses(w) })
 	} else {
 		b.res.T, b.res.Computed = b.res.Replay, true
 		run.Path(func(step steps.StepID, g steps.G, from, to float64, delay bool) {

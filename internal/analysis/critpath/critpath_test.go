@@ -209,12 +209,13 @@ func TestSleepUnderLock(t *testing.T) {
 func TestPace(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		paced bool
-		want  int64
-	}{{true, 20 * ms}, {false, 18 * ms}} {
+		paced, timer bool // it waits for a timer's channel
+		want         int64
+	}{{true, false, 20 * ms}, {false, false, 18 * ms}, {true, true, 20 * ms}, {false, true, 18 * ms}} {
 		b := tracetest.New(1)
 		g := b.Go(0, "runtime.main")
 		take, work := b.Proc("main.take"), b.Proc("main.work")
+		ch := b.Object("time.(*Timer).C", spec.OpReceive)
 		b.Start(g, 0)
 		for k := range int64(3) {
 			b.Enter(g, work)
@@ -223,9 +224,16 @@ func TestPace(t *testing.T) {
 				break
 			}
 			b.Enter(g, take)
-			b.Wait(g, "sleep", 0, b.Stack("time.Sleep", "main.take"))
+			if c.timer {
+				b.Wait(g, "chan receive", 0x200, b.Stack("runtime.chanrecv1", "main.take"))
+			} else {
+				b.Wait(g, "sleep", 0, b.Stack("time.Sleep", "main.take"))
+			}
 			b.At(k*10*ms+10*ms).UnparkLate(g, 0)
 			b.Start(g, 0)
+			if c.timer {
+				b.Sync(g, ch, 0x200, 0)
+			}
 			b.Exit(g, take)
 		}
 		b.End(g)
@@ -240,12 +248,12 @@ func TestPace(t *testing.T) {
 		}
 		if a := predict.New(p, predict.Ask{Procs: []int{1}, Policy: sim.Sharing,
 			WhatIf: []predict.WhatIf{w}}); a.WhatIf[0].T != c.want {
-			t.Errorf("paced: %v: with half the work it takes %d ns, expected %d", c.paced, a.WhatIf[0].T, c.want)
+			t.Errorf("paced: %v: with half the work it takes %d ns, expected %d", c, a.WhatIf[0].T, c.want)
 		}
 		r := critpath.New(p, critpath.Options{AsRun: true, Policy: sim.Sharing})
 		for i := range r.Entries {
 			if e := &r.Entries[i]; e.Name == "[timer]" && (len(e.In) != 1 || e.In[0].Paced != c.paced) {
-				t.Errorf("paced: %v: found %+v", c.paced, e.In)
+				t.Errorf("paced: %v: found %+v", c, e.In)
 			}
 		}
 	}

@@ -33,13 +33,8 @@ type Result struct {
 	Anomalies int           `json:"anomalies"` // entries whose worth is not known
 	Remarks   steps.Remarks `json:"notes"`
 	Computed  bool          `json:"-"` // the path is that of the computed run
-	// Delayed are the waits that others prolong, longest first. nil: the path is not that of the
-	// run as it was.
-	Delayed func() []Delayed `json:"-"`
-	// Spares is the most that the run can gain without the waits for objects of a name, in ns.
-	// others: objects without a name may be some of them. nil: as above.
-	Spares func(object string, others bool) int64 `json:"-"`
-	Crowds []predict.Crowd                        `json:"-"` // what goroutines waited for longest, together
+	Recorded
+	Crowds []predict.Crowd `json:"-"` // what goroutines waited for longest, together
 	// nil: the computed run takes as long as the recorded one, or no policy explains it better
 	Nearer *Nearer  `json:"-"`
 	Run    *sim.Run `json:"-"` // the computed one
@@ -135,6 +130,22 @@ type WaitedIn struct {
 	// timer was a deadline, which was set in the place above.
 	Waiter *Place `json:"waiter,omitempty"`
 }
+
+// Recorded are facts of the run as it was, which are found when they are asked for. nil: the path is
+// not that of this run.
+type Recorded struct {
+	// Delayed are the waits that others prolong, longest first.
+	Delayed func() []Delayed `json:"-"`
+	// Spares is the most that the run can gain without the waits for objects of a name, in ns.
+	// others: objects without a name may be some of them.
+	Spares func(object string, others bool) int64 `json:"-"`
+	// Pauses are the sleeps by place.
+	Pauses func() map[Place]Pauses `json:"-"`
+}
+
+// Pauses are how many sleeps there are in a place, and how many of these follow the answer of
+// another goroutine that was asked.
+type Pauses struct{ All, Answered int }
 
 // Delayed is how long goroutines waited for an object while the goroutine that later ended their
 // waits waited itself, for the outside or for another object.

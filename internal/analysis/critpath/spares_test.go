@@ -5,6 +5,7 @@ import (
 
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/sim"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/sddf/spec"
 )
@@ -106,13 +107,25 @@ func TestSparesProcessors(t *testing.T) {
 
 // TestSparesHelper: a helper finds a tick each time that it comes back, since it sleeps with a lock
 // for longer than the ticker's period, until it finds that it is stopped. Without the lock the
-// others are done earlier, and so it is stopped earlier.
+// others are done earlier, and so it is stopped earlier. One that waits for timers of its own does
+// what it has to.
 func TestSparesHelper(t *testing.T) {
 	t.Parallel()
+	for name, want := range map[string]int64{"time.(*Ticker).C": 60 * ms, "time.(*Timer).C": 0} {
+		r := critpath.New(helped(t, name), critpath.Options{AsRun: true, Policy: sim.Sharing})
+		if got := r.Spares("main.mu", false); got != want {
+			t.Errorf("%s: the lock makes the run longer by %d ns at most, expected %d", name, got, want)
+		}
+	}
+}
+
+// helped is a program with a helper that receives from the channel of a timer.
+func helped(t *testing.T, timer string) *steps.Program {
+	t.Helper()
 	b := tracetest.New(2)
 	in := b.Proc("main.helper")
 	lock, unlock := b.Object("main.mu", spec.OpLock), b.Object("main.mu", spec.OpUnlock)
-	tick, stop := b.Object("time.(*Ticker).C", spec.OpReceive), b.Object("main.stop", spec.OpReceive)
+	tick, stop := b.Object(timer, spec.OpReceive), b.Object("main.stop", spec.OpReceive)
 	b.In(tick, in)
 	b.In(stop, in)
 	closes := b.Object("main.stop", spec.OpClose)
@@ -121,6 +134,9 @@ func TestSparesHelper(t *testing.T) {
 	helper := b.Go(main, "main.helper")
 	b.Start(helper, 1)
 	b.Enter(helper, in)
+	b.Wait(helper, "select", 0, b.Stack("runtime.selectgo", "main.helper"))
+	b.UnparkLate(helper, 0)
+	b.Start(helper, 1)
 	for range 3 {
 		b.Sync(helper, tick, 0x200, 0)
 		b.Sync(helper, lock, 0x100, 0)
@@ -143,8 +159,5 @@ func TestSparesHelper(t *testing.T) {
 	b.End(helper)
 	b.Start(main, 0)
 	b.At(b.Now() + ms).End(main)
-	r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: sim.Sharing})
-	if got := r.Spares("main.mu", false); got != 60*ms {
-		t.Errorf("the lock makes the run longer by %d ns at most, expected %d", got, 60*ms)
-	}
+	return program(t, b.Trace())
 }

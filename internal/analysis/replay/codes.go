@@ -101,8 +101,14 @@ const (
 	Atomic      Mechanism = "atomic operations"
 	Channels    Mechanism = "channel operations"
 	Defers      Mechanism = "defers"
-	Maps        Mechanism = "maps"
+	Maps        Mechanism = "map operations"
 	Locking     Mechanism = "locks"
+	Sorting     Mechanism = "sorting"
+	Strings     Mechanism = "joining strings"
+	Preparation Mechanism = "preparation" // of what can be kept: the same arguments give the same
+	Lookups     Mechanism = "looking up context values"
+	StackTraces Mechanism = "stack traces"
+	Panics      Mechanism = "panics"
 )
 
 // mechanisms are the functions that tell them.
@@ -114,6 +120,16 @@ var mechanisms = map[string]Mechanism{
 	"runtime.chansend1": Channels, "runtime.chanrecv1": Channels, "runtime.chanrecv2": Channels,
 	"runtime.selectgo": Channels, "runtime.selectnbsend": Channels, "runtime.selectnbrecv": Channels,
 	"runtime.deferproc": Defers, "runtime.deferprocStack": Defers, "runtime.deferreturn": Defers,
+	"runtime.gopanic": Panics, "context.value": Lookups,
+	"runtime.Callers": StackTraces, "runtime.Caller": StackTraces, "runtime.Stack": StackTraces,
+	"runtime.(*Frames).Next": StackTraces,
+	"regexp.compile":         Preparation, "time.LoadLocation": Preparation, "time.LoadLocationFromTZData": Preparation,
+	"text/template.(*Template).Parse": Preparation, "html/template.(*Template).Parse": Preparation,
+	"html/template.(*Template).escape": Preparation, "crypto/tls.X509KeyPair": Preparation,
+	"crypto/x509.ParseCertificate": Preparation, "crypto/x509.SystemCertPool": Preparation,
+	"crypto/rsa.GenerateKey": Preparation, "compress/flate.NewWriter": Preparation,
+	"math/rand.(*rngSource).Seed": Preparation, "strings.(*Replacer).build": Preparation,
+	"os/user.Current": Preparation,
 }
 
 // families are the beginnings of the names of functions that tell others.
@@ -122,7 +138,11 @@ var families = []struct {
 	how    Mechanism
 }{{"sync/atomic.", Atomic}, {"internal/runtime/atomic.", Atomic}, {"internal/runtime/maps.", Maps},
 	{"runtime.map", Maps}, {"syscall.", SystemCall}, {"sync.(*Mutex).", Locking}, {"sync.(*RWMutex).", Locking},
-	{"internal/sync.(*Mutex).", Locking}}
+	{"internal/sync.(*Mutex).", Locking}, {"sort.", Sorting}, {"slices.Sort", Sorting}, {"runtime.concatstring", Strings},
+	{"context.(*valueCtx).", Lookups}}
+
+// wholes are the mechanisms that consist of others: these allocate, copy, and have locks, too.
+var wholes = []Mechanism{Starting, Channels, Locking, Sorting, Strings, Preparation, Lookups, StackTraces, Panics}
 
 // mechanismOf is what a function is known for.
 func mechanismOf(function string) Mechanism {
@@ -158,7 +178,7 @@ func (r *Replay) Calls(code trace.CodeID, proc trace.PointID) (name, library str
 			library = name
 		}
 		switch outer := x.how; {
-		case outer == Starting || outer == Channels || outer == Locking: // which allocate, copy, and have locks, too
+		case slices.Contains(wholes, outer):
 			how = outer
 		case how == Library && x.asks:
 			how = SystemCall

@@ -276,8 +276,10 @@ func (b *builder) wokenOutside(g *replay.G, w *replay.Wait, by replay.Waker, now
 		b.network.replied(g, w, b.processors.idleFor(now))
 	case trace.WakeTimer:
 		b.p.waits = append(b.p.waits, wait{step: b.my(g).last, stack: w.Stack})
-		if s.Obj == 0 {
-			s.Obj = b.objects.pace(w.Stack)
+		if pace := b.objects.pace(w.Stack); s.Obj == 0 {
+			s.Obj = pace
+		} else if pace != 0 { // a timer's channel
+			b.p.Objects[s.Obj].seen.paces = true
 		}
 		b.idlers.ended(g, w, by)
 	}

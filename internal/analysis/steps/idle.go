@@ -28,7 +28,7 @@ type idles struct {
 	told  []StepID   // those before that
 	last  StepID     // what they would have been ended by
 	chans []ObjectID // whose operations ended others
-	found StepID     // the last operation there that did not wait, except for ticks
+	found StepID     // the last operation there that did not wait, except on timers' channels
 }
 
 // begin notes that a goroutine is created.
@@ -78,7 +78,7 @@ func (x *idlers) operated(slot trace.Slot, id ObjectID, step StepID, point trace
 			x.first(at, step)
 		case at.in == in && tick:
 			at.ticks = append(at.ticks, step)
-		case at.in == in:
+		case at.in == in && !strings.HasPrefix(x.r.T.Points[point].Name, "time."):
 			at.found = step
 		}
 	}
@@ -107,7 +107,8 @@ func (x *idlers) leaves(slot trace.Slot) {
 	list := *x.gs.of(slot)
 	for i := range list {
 		at := &list[i]
-		if n := len(at.ticks); n > 0 && at.found > at.ticks[n-1] && x.p.Objects[x.p.Step(at.found).Obj].ops[Send] == 0 {
+		if n := len(at.ticks); n > 0 && at.found > at.ticks[n-1] && x.ticks(at.ticks[n-1]) &&
+			x.p.Objects[x.p.Step(at.found).Obj].ops[Send] == 0 {
 			x.first(at, at.found)
 		}
 		if len(at.ticks) == 0 {
@@ -122,10 +123,13 @@ func (x *idlers) leaves(slot trace.Slot) {
 // that.
 func (x *idlers) ticks(id StepID) bool {
 	s := x.p.Step(id)
-	for !x.p.Objects[s.Obj].Ticks && s.Next != 0 && x.p.Step(s.Next).Kind != Delay && s.Op != Receive {
+	if x.p.Objects[s.Obj].seen.paces {
+		return true
+	}
+	for s.Op != Receive && s.Next != 0 && x.p.Step(s.Next).Kind != Delay {
 		s = x.p.Step(s.Next)
 	}
-	return x.p.Objects[s.Obj].Ticks
+	return s.Op == Receive && ticker(x.r.T, s.Point())
 }
 
 // stays is called at the end of the trace for a goroutine that has not ended, and did not have to:

@@ -50,10 +50,10 @@ func (ps *points) add(p point) uint32 {
 func (ps *points) write(f *file, ticks uint64) {
 	for i := 0; i < len(ps.list); {
 		n := 1
-		for i+n < len(ps.list) && ps.list[i+n].pkg() == ps.list[i].pkg() {
+		for i+n < len(ps.list) && ps.pkg(i+n) == ps.pkg(i) {
 			n++
 		}
-		writeTable(f, uint32(i), ps.list[i:i+n])
+		writeTable(f, uint32(i), ps.pkg(i), ps.list[i:i+n])
 		i += n
 	}
 	var counts []byte
@@ -68,8 +68,12 @@ func (ps *points) write(f *file, ticks uint64) {
 	ps.writeBursts(f, ticks)
 }
 
-// pkg is the package of a point.
-func (p *point) pkg() string {
+// pkg is the package of a point: that of its procedure.
+func (ps *points) pkg(i int) string {
+	p := &ps.list[i]
+	if p.owner > 0 {
+		p = &ps.list[p.owner-1]
+	}
 	base := path.Base(p.name)
 	if i := strings.IndexByte(base, '.'); i >= 0 {
 		p := p.name[:len(p.name)-len(base)+i]
@@ -82,7 +86,7 @@ func (p *point) pkg() string {
 }
 
 // writeTable writes a table of the points of one package.
-func writeTable(f *file, base uint32, points []point) {
+func writeTable(f *file, base uint32, pkg string, points []point) {
 	texts := []string{"", "test.go"}
 	text := func(s string) uint32 {
 		texts = append(texts, s)
@@ -107,6 +111,6 @@ func writeTable(f *file, base uint32, points []point) {
 			append(op, text(p.op)), append(representative, uint32(i))
 		loop, end = append(loop, cmp.Or(p.loop, base+uint32(i)+1)-1-base), append(end, p.end)
 	}
-	f.put(spec.TagProbes, base, points[0].pkg(), texts, id, kind, name, owner, file, line, flags, op,
+	f.put(spec.TagProbes, base, pkg, texts, id, kind, name, owner, file, line, flags, op,
 		representative, loop, end)
 }
