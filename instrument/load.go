@@ -78,7 +78,7 @@ func load(src *Source) (*loaded, error) {
 }
 
 // ssa builds the package's SSA form, or with all == false that of the functions that need it:
-// those with loops, and small ones. The builder panics on input that it does not know. Then there
+// those with loops, small ones, and those that may keep a pace or remember something. The builder panics on input that it does not know. Then there
 // is no SSA form, and the error has the value of the panic.
 func (l *loaded) ssa(all bool) (pkg *ssa.Package, err error) {
 	defer func() {
@@ -133,6 +133,7 @@ func withoutBodies(f *ast.File) *ast.File {
 
 func needsSSA(body *ast.BlockStmt) bool {
 	found, statements := false, 0
+	asks, keeps, returns := false, false, false // what a function that remembers does
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ForStmt, *ast.RangeStmt:
@@ -141,13 +142,35 @@ func needsSSA(body *ast.BlockStmt) bool {
 			found = found || len(n.Body.List) <= smallBody // it may be inlined
 		case *ast.BranchStmt:
 			found = found || n.Tok == token.GOTO
+		case *ast.SelectorExpr:
+			found = found || setsTimer[n.Sel.Name]
 		case *ast.BlockStmt:
 		case ast.Stmt:
 			statements++
+			switch n := n.(type) {
+			case *ast.IfStmt:
+				asks = true
+			case *ast.ReturnStmt:
+				returns = returns || len(n.Results) > 0
+			case *ast.AssignStmt:
+				keeps = keeps || n.Tok == token.ASSIGN && slices.ContainsFunc(n.Lhs, isPart)
+			}
 		}
 		return !found
 	})
-	return found || statements <= smallBody
+	return found || statements <= smallBody || asks && keeps && returns
+}
+
+// setsTimer are the names of functions that sleep or set a timer.
+var setsTimer = map[string]bool{"Sleep": true, "After": true, "NewTimer": true, "Reset": true}
+
+// isPart reports whether an expression is a part of something.
+func isPart(e ast.Expr) bool {
+	switch ast.Unparen(e).(type) {
+	case *ast.IndexExpr, *ast.SelectorExpr:
+		return true
+	}
+	return false
 }
 
 // cfgImporter imports the packages in the compile command's import configuration.

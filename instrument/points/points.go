@@ -229,6 +229,7 @@ func Find(p *Package) *Set {
 	}
 	f.markEnds()
 	f.markPaces()
+	f.markFills()
 	f.sumSmall()
 	f.set.Warnings = f.warnings()
 	f.set.CountInLine(true)
@@ -316,6 +317,7 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagTimed, "the clock ends a loop of it"},
 		{spec.FlagServes, "handler or test"},
 		{spec.FlagPaced, "sleeps until a time"},
+		{spec.FlagFills, "fills what was not found"},
 		{spec.FlagAsks, "asked for over and over"},
 	} {
 		if p.Flags&f.bit != 0 {

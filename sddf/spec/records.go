@@ -243,6 +243,10 @@ const FlagAsks = 1 << 16
 // of a rate does: it sleeps less if there was more to do before.
 const FlagPaced = 1 << 17
 
+// FlagFills marks a call whose result its function keeps where it has looked before, in vain, and
+// returns: the function remembers, and this is what it does where it does not.
+const FlagFills = 1 << 18
+
 // FlagTwice marks a procedure whose text stands twice, and that has no operations on
 // synchronization objects: the entries that its ledgers' slots have are those of activations
 // without probes, unless all hits are counted in line.

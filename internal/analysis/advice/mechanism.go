@@ -186,7 +186,9 @@ func called(e *profile.Entry, d *profile.Doing, it *Item) string {
 }
 
 // between says how much of a procedure's own time a mechanism takes.
-func between(d *profile.Doing) string { return fmt.Sprintf("%.0f to %.0f %%", 100*d.In[0], 100*d.In[1]) }
+func between(d *profile.Doing) string {
+	return fmt.Sprintf("%.0f to %.0f %%", 100*d.In[0], 100*d.In[1])
+}
 
 // each is how many ns a mechanism takes in each round of a procedure.
 func (f *Facts) each(e *profile.Entry, d *profile.Doing) float64 {

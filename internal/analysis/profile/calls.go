@@ -39,7 +39,8 @@ func (cs *calls) list() []Call {
 		if !isCall(pt) || pt.Flags&spec.FlagDerived != 0 || pt.Hits == 0 {
 			continue
 		}
-		c, all, left := Call{Caller: cs.ownerName(pt), Callee: pt.Name, File: pt.File, Line: pt.Line},
+		c, all, left := Call{Caller: cs.ownerName(pt), Callee: pt.Name, File: pt.File, Line: pt.Line,
+			Fills: pt.Flags&spec.FlagFills != 0},
 			cs.t.Hits(trace.PointID(i)), pt.Hits
 		callees := cs.t.Callees[trace.PointID(i)]
 		for _, name := range slices.Sorted(maps.Keys(callees)) {
@@ -170,6 +171,7 @@ func (cs *calls) add(c Call, depth int) {
 		return
 	}
 	for _, pt := range cs.inlined[c.Callee] {
-		cs.add(Call{c.Caller, pt.Name, pt.File, pt.Line, c.Count, c.Callee, c.CountLo, c.CountHi}, depth+1)
+		cs.add(Call{c.Caller, pt.Name, pt.File, pt.Line, c.Count, c.Callee, c.CountLo, c.CountHi,
+			pt.Flags&spec.FlagFills != 0}, depth+1)
 	}
 }

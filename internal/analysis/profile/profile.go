@@ -252,6 +252,7 @@ type Call struct {
 	// CountLo and CountHi are like CallsLo and CallsHi of an [Entry].
 	CountLo uint64 `json:"count_lo,omitempty"`
 	CountHi uint64 `json:"count_hi,omitempty"`
+	Fills   bool   `json:"fills,omitempty"` // see [spec.FlagFills]
 }
 
 // Number is the number of calls.

@@ -1,0 +1,72 @@
+package advice
+
+import (
+	"cmp"
+	"fmt"
+
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/measure"
+)
+
+// Functions that remember call others for what they do not have: see [spec.FlagFills]. How often
+// they do is exact, and so is how many goroutines were in those calls at once.
+
+const (
+	// manyAsked is how often a function is asked at least, if its share of hits says something.
+	manyAsked = 50
+	// fewHits and noHits are shares of calls that find nothing: from the first one on a function
+	// remembers too little, and from the second one on it is never asked again, as for files that
+	// are read once.
+	fewHits, noHits = 0.3, 0.97
+	// atOnce is how many goroutines get something at the same time, on average, of which some may
+	// want the same. Most calls find something then, so that several want each.
+	atOnce, mostMissed = 2, 0.5
+)
+
+// remembers finds functions that could remember more, or for more goroutines.
+func remembers(f *Facts) (out []Item) {
+	for i := range f.Calls {
+		c := &f.Calls[i]
+		asked, gets := f.written(cmp.Or(c.Via, c.Caller)), f.written(c.Callee)
+		if !c.Fills || asked == nil || asked.Calls < manyAsked || c.Count == 0 {
+			continue
+		}
+		missed, together := measure.Ratio(int64(c.Count), int64(asked.Calls)), 0.
+		if gets != nil {
+			together = measure.Ratio(gets.Busy+gets.Blocked+gets.Ready, f.Wall)
+		}
+		it := Item{Subject: about(asked), Change: LessWork, computed: true,
+			Evidence: []Fact{count("calls", asked.Calls), count("of them found nothing", c.Count),
+				number("goroutines that get it at once", together)}}
+		it.Subject.Line = c.Line
+		found := fmt.Sprintf("%s finds nothing %s of %s times", at(&it.Subject), measure.Count(c.Count), measure.Count(asked.Calls))
+		switch {
+		case together >= atOnce && missed <= mostMissed:
+			it.ID, it.Claim = "same-at-once", "several goroutines may get the same thing at once"
+			it.WhatIf, it.upTo = lessOf(asked, gets, 1-1/together), lessOf(asked, gets, 1)
+			it.Text = fmt.Sprintf("let one goroutine get what several want at the same time (singleflight): %s, and gets it by %s then, in %.1f goroutines at once, on average",
+				found, c.Callee, together)
+		case missed >= fewHits && missed < noHits:
+			it.ID, it.Claim = "few-hits", "what was computed before is not there any more"
+			it.WhatIf, it.upTo = lessOf(asked, gets, 0.5), lessOf(asked, gets, 1)
+			it.Text = fmt.Sprintf("remember more, or look for it by coarser keys: %s, and calls %s then", found, c.Callee)
+		default:
+			continue
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+// lessOf is the change that does away with a share of what a function gets by another one, nil: by
+// one without probes. It waits for that, or works.
+func lessOf(asked, gets *profile.Entry, part float64) string {
+	change := "calls"
+	switch {
+	case gets == nil:
+		change, gets = "self", asked
+	case gets.Blocked > gets.Busy:
+		change = "wait"
+	}
+	return fmt.Sprintf("%s:%s=-%.0f%%", change, gets.Name, 100*part)
+}

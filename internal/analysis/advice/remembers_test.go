@@ -1,0 +1,53 @@
+package advice
+
+import (
+	"strings"
+	"testing"
+
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/profile"
+)
+
+// lessGains gains most by what it is asked for.
+type lessGains struct{ asked []string }
+
+func (g *lessGains) Gain(change string) (predict.Change, error) {
+	g.asked = append(g.asked, change)
+	return predict.Change{LoPct: 20, GainPct: 30, HiPct: 40}, nil
+}
+
+// TestRemembers: how often a function finds nothing, and how many goroutines get something then,
+// tells whether it remembers too little or not for all.
+func TestRemembers(t *testing.T) {
+	for _, c := range []struct {
+		asked, missed uint64
+		busy, blocked int64 // of those that get it, together
+		probes        bool  // what gets it has some
+		id, change    string
+	}{
+		{1000, 400, 600, 0, true, "few-hits", "calls:main.load=-50%"},
+		{1000, 400, 0, 600, true, "few-hits", "wait:main.load=-50%"},
+		{1000, 400, 0, 0, false, "few-hits", "self:main.get=-50%"},
+		{1000, 10, 0, 2000, true, "same-at-once", "wait:main.load=-75%"},
+		{1000, 10, 600, 0, true, "", ""},   // few, one at a time
+		{1000, 990, 0, 2000, true, "", ""}, // each is asked for once
+		{40, 20, 600, 0, true, "", ""},     // too few to tell
+	} {
+		p := &profile.Profile{Wall: 500, Busy: 1000, NPTSum: 500, Procs: 2, Parallelism: []int64{0, 0, 500},
+			Entries: []profile.Entry{{Kind: profile.KindProc, ID: "1", Name: "main.get", Calls: c.asked, File: "a/get.go"}},
+			Calls:   []profile.Call{{Caller: "main.get", Callee: "main.load", Line: 7, Count: c.missed, Fills: true}}}
+		if c.probes {
+			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindProc, ID: "2", Name: "main.load", Calls: c.missed,
+				Busy: c.busy, Blocked: c.blocked})
+		}
+		g := &lessGains{}
+		list := remembers(&Facts{Profile: p, Gains: g})
+		id, change, text := "", "", ""
+		if len(list) > 0 {
+			id, change, text = list[0].ID, list[0].WhatIf, list[0].Text
+		}
+		if id != c.id || change != c.change || id != "" && !strings.Contains(text, "main.get (get.go:7) finds nothing") {
+			t.Errorf("%+v: found %s of %s, %q, expected %s of %s", c, id, change, text, c.id, c.change)
+		}
+	}
+}
