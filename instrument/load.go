@@ -77,9 +77,10 @@ func load(src *Source) (*loaded, error) {
 	return l, err
 }
 
-// ssa builds the package's SSA form, or with all == false that of the functions that need it:
-// those with loops, small ones, and those that may keep a pace or remember something. The builder panics on input that it does not know. Then there
-// is no SSA form, and the error has the value of the panic.
+// ssa builds the package's SSA form, or with all == false that of the functions that need it: those
+// with loops, small ones, and those that may keep a pace or remember something. The builder panics
+// on input that it does not know. Then there is no SSA form, and the error has the value of the
+// panic.
 func (l *loaded) ssa(all bool) (pkg *ssa.Package, err error) {
 	defer func() {
 		if v := recover(); v != nil {

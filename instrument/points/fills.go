@@ -183,12 +183,8 @@ func (r *reads) anyOf(v ssa.Value) bool {
 		at = pathOf(x.X, mostSteps)
 	case *ssa.UnOp:
 		at = pathOf(x.X, mostSteps)
-		if a, ok := x.X.(*ssa.Alloc); ok { // a variable
-			for _, by := range *a.Referrers() {
-				if s, ok := by.(*ssa.Store); ok && s.Addr == a && r.anyOf(s.Val) {
-					return true
-				}
-			}
+		if slices.ContainsFunc(stored(x), r.anyOf) {
+			return true
 		}
 	case *ssa.Call:
 		at, _ = methodOf(&x.Call)

@@ -1,6 +1,8 @@
 package points
 
 import (
+	"slices"
+
 	"golang.org/x/tools/go/ssa"
 
 	"qinst.dev/sddf/spec"
@@ -47,8 +49,46 @@ func byClock(v ssa.Value, depth int) bool {
 	if readsClock(in) || calls(in) == "(time.Time).Sub" {
 		return true
 	}
+	if c, ok := in.(*ssa.Call); ok && returnsByClock(c.Call.StaticCallee(), depth-1) {
+		return true
+	}
+	if slices.ContainsFunc(stored(v), func(v ssa.Value) bool { return byClock(v, depth-1) }) {
+		return true
+	}
 	for _, op := range in.Operands(nil) {
 		if *op != nil && byClock(*op, depth-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// stored are the values that a variable may have, if a value is read from one.
+func stored(v ssa.Value) (list []ssa.Value) {
+	load, ok := v.(*ssa.UnOp)
+	if !ok {
+		return nil
+	}
+	a, ok := load.X.(*ssa.Alloc)
+	if !ok || a.Referrers() == nil {
+		return nil
+	}
+	for _, by := range *a.Referrers() {
+		if s, ok := by.(*ssa.Store); ok && s.Addr == a {
+			list = append(list, s.Val)
+		}
+	}
+	return list
+}
+
+// returnsByClock reports whether a function, nil: an unknown one, returns such a value.
+func returnsByClock(form *ssa.Function, depth int) bool {
+	if form == nil {
+		return false
+	}
+	for _, b := range form.Blocks {
+		if back, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && slices.ContainsFunc(back.Results,
+			func(v ssa.Value) bool { return byClock(v, depth) }) {
 			return true
 		}
 	}

@@ -230,6 +230,7 @@ func Find(p *Package) *Set {
 	f.markEnds()
 	f.markPaces()
 	f.markFills()
+	f.markChains()
 	f.sumSmall()
 	f.set.Warnings = f.warnings()
 	f.set.CountInLine(true)
@@ -318,6 +319,7 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagServes, "handler or test"},
 		{spec.FlagPaced, "sleeps until a time"},
 		{spec.FlagFills, "fills what was not found"},
+		{spec.FlagChained, "each call needs the one before"},
 		{spec.FlagAsks, "asked for over and over"},
 	} {
 		if p.Flags&f.bit != 0 {

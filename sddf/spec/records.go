@@ -247,6 +247,10 @@ const FlagPaced = 1 << 17
 // returns: the function remembers, and this is what it does where it does not.
 const FlagFills = 1 << 18
 
+// FlagChained marks a function that computes what it keeps from what it has kept, by other calls or
+// in a loop: each call needs the one before.
+const FlagChained = 1 << 19
+
 // FlagTwice marks a procedure whose text stands twice, and that has no operations on
 // synchronization objects: the entries that its ledgers' slots have are those of activations
 // without probes, unless all hits are counted in line.

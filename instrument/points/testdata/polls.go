@@ -257,7 +257,7 @@ type bucket struct {
 }
 
 //go:noinline
-func (b *bucket) reserve(now time.Time) time.Duration { // want proc
+func (b *bucket) reserve(now time.Time) time.Duration { // want proc chained
 	b.next = b.next.Add(b.gap) // want call
 	return b.next.Sub(now)     // want call
 }
@@ -276,7 +276,28 @@ func until(times []time.Time) { // want proc paced
 	}
 }
 
-// This one does not.
+//go:noinline
+func (b *bucket) left() time.Duration { // want proc deferexit "p.(*bucket).left"
+	defer b.tell()            // want call deferred "p.(*bucket).tell"
+	return time.Until(b.next) // want call "time.Until"
+}
+
+//go:noinline
+func (b *bucket) wait() { time.Sleep(b.left()) } // want proc paced "p.(*bucket).wait", call "p.(*bucket).left", call "time.Sleep"
+
+// These do not.
+
+//go:noinline
+func (b *bucket) tell() { b.gap++ } // want proc "p.(*bucket).tell"
+
+//go:noinline
+func (b *bucket) rest() { time.Sleep(b.half()) } // want proc "p.(*bucket).rest", call "p.(*bucket).half", call "time.Sleep"
+
+//go:noinline
+func (b *bucket) half() time.Duration { // want proc deferexit "p.(*bucket).half"
+	defer b.tell() // want call deferred "p.(*bucket).tell"
+	return b.gap / 2
+}
 
 //go:noinline
 func backs(delay time.Duration) { // want proc

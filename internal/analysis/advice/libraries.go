@@ -28,8 +28,15 @@ func pools(f *Facts) (out []Item) {
 		if e := f.entry(f.waiter(o)); e != nil {
 			s = about(e)
 		}
+		most := min(mostGain(f.Profile), unusedWhile(f.Profile, o))
+		if f.Path != nil && f.Path.Spares != nil && f.Served == "" {
+			most = min(most, f.Path.Spares(o.Name, true))
+		}
+		if measure.Ratio(most, f.Wall) < surelyGains {
+			continue // the run waits for something else
+		}
 		out = append(out, Item{ID: "library-pool", Claim: "goroutines queue for what a library gives to so many",
-			Subject: s, Change: MoreWorkers, AtMost: min(mostGain(f.Profile), unusedWhile(f.Profile, o)),
+			Subject: s, Change: MoreWorkers, AtMost: most,
 			Evidence: []Fact{number("goroutines waiting on average", mean), ns("waited", o.Wait), count("waits", o.Waits)},
 			Text: fmt.Sprintf("%s has to wait for %s, %s times %s, %.2f goroutines on average: allow more, or give each back sooner. Who has one and asks for another may wait for itself",
 				at(&s), what, measure.Count(o.Waits), measure.Time(o.Wait/max(1, o.Waits)), mean)})

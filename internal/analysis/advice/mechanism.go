@@ -341,8 +341,8 @@ func (f *Facts) mostWorth() (most []*profile.Entry, words string) {
 	return most, strings.Join(list, ", ")
 }
 
-// mostOf says what takes most of a procedure's own time, if anything does: a function without probes
-// that it calls, in one line or several, or a mechanism.
+// mostOf says what takes most of a procedure's own time, if anything does: a function without
+// probes that it calls, in one line or several, or a mechanism.
 func mostOf(e *profile.Entry) string {
 	for i := range e.Callees {
 		c := &e.Callees[i]

@@ -9,7 +9,10 @@ import (
 )
 
 // lessGains gains most by what it is asked for.
-type lessGains struct{ asked []string }
+type lessGains struct {
+	gains
+	asked []string
+}
 
 func (g *lessGains) Gain(change string) (predict.Change, error) {
 	g.asked = append(g.asked, change)

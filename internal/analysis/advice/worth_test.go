@@ -85,7 +85,8 @@ func TestWeigh(t *testing.T) {
 func TestOffPath(t *testing.T) {
 	spares := func(object string, _ bool) int64 { return map[string]int64{"main.late": 100}[object] }
 	for _, g := range []Gains{nil, gains{}} {
-		f := &Facts{Profile: twoLocks(), Path: &critpath.Result{T: 500, Recorded: critpath.Recorded{Spares: spares}}, Gains: g}
+		path := &critpath.Result{T: 500, Recorded: critpath.Recorded{Spares: spares}}
+		f := &Facts{Profile: twoLocks(), Path: path, Gains: g}
 		for _, it := range Of(f) {
 			switch {
 			case it.Subject.Name == "main.loud" && (!it.Remark || !strings.Contains(it.Text, "Nothing is gained")):

@@ -1,16 +1,28 @@
 package critpath
 
-import "qinst.dev/internal/analysis/steps"
+import (
+	"slices"
+
+	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/trace"
+	"qinst.dev/sddf/spec"
+)
 
 // A goroutine that asks another one of the program, waits for the answer, and then sleeps is a
-// client: its pause is the load that the rest of the program has, and no part of the work.
+// client: its pause is the load that the rest of the program has, and no part of the work. Of two
+// that take turns, the one that handles requests is no client.
 
 // mostBefore is how many steps of a goroutine before a sleep, or before an answer, are looked at.
 const mostBefore = 64
 
 // pauses are, by place, the sleeps and how many of them follow an answer.
 func (b *builder) pauses(w *walker) map[Place]Pauses {
-	found := map[Place]Pauses{}
+	found, serves := map[Place]Pauses{}, map[string]bool{"net/rpc.(*service).call": true, "net/http.(*conn).serve": true}
+	for i := range b.r.T.Points {
+		if p := &b.r.T.Points[i]; p.Flags&spec.FlagServes != 0 {
+			serves[p.Name] = true
+		}
+	}
 	for id := range steps.StepID(b.p.Steps.Len()) {
 		s := b.p.Step(id)
 		if id == 0 || !s.Waits(steps.Timer) {
@@ -20,12 +32,19 @@ func (b *builder) pauses(w *walker) map[Place]Pauses {
 		at := Place{f.Function, f.File, f.Line}
 		x := found[at]
 		x.All++
-		if w.answered(id) {
+		if !b.within(id, serves) && w.answered(id) {
 			x.Answered++
 		}
 		found[at] = x
 	}
 	return found
+}
+
+// within reports whether a goroutine waits within one of some functions.
+func (b *builder) within(id steps.StepID, functions map[string]bool) bool {
+	stack, ok := b.p.StackOf(id)
+	return ok && int(stack) < len(b.r.T.Stacks) && slices.ContainsFunc(b.r.T.Stacks[stack],
+		func(f trace.Frame) bool { return functions[f.Function] })
 }
 
 // answered reports whether a goroutine had an answer since it slept last.

@@ -9,12 +9,19 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// TestPauses: a client asks a server and sleeps after each answer. If both wait for the same object,
-// one hands items over to the other.
+// TestPauses: a client asks a server and sleeps after each answer. One that serves is no client. If
+// both wait for the same object, one hands items over to the other.
 func TestPauses(t *testing.T) {
 	t.Parallel()
-	for answers, want := range map[uint64]critpath.Pauses{0x200: {All: 3, Answered: 3}, 0x100: {All: 3}} {
+	for _, c := range []struct {
+		answers uint64
+		serves  bool
+		want    critpath.Pauses
+	}{{0x200, false, critpath.Pauses{All: 3, Answered: 3}}, {0x100, false, critpath.Pauses{All: 3}},
+		{0x200, true, critpath.Pauses{All: 3}}} {
+		answers, want := c.answers, c.want
 		b := tracetest.New(2)
+		think := b.Proc("main.think")
 		send, receive := b.Object("main.ask", spec.OpSend), b.Object("main.ask", spec.OpReceive)
 		reply, got := send, receive
 		if answers != 0x100 {
@@ -41,7 +48,11 @@ func TestPauses(t *testing.T) {
 			b.Start(client, 0)
 		}
 		b.End(client)
-		r := critpath.New(program(t, b.Trace()), critpath.Options{AsRun: true, Policy: sim.Sharing})
+		tr := b.Trace()
+		if c.serves {
+			tr.Points[think].Flags |= spec.FlagServes
+		}
+		r := critpath.New(program(t, tr), critpath.Options{AsRun: true, Policy: sim.Sharing})
 		if list := r.Pauses(); len(list) != 1 {
 			t.Errorf("found %+v, expected one place", list)
 		} else {

@@ -131,8 +131,8 @@ type WaitedIn struct {
 	Waiter *Place `json:"waiter,omitempty"`
 }
 
-// Recorded are facts of the run as it was, which are found when they are asked for. nil: the path is
-// not that of this run.
+// Recorded are facts of the run as it was, which are found when they are asked for. nil: the path
+// is not that of this run.
 type Recorded struct {
 	// Delayed are the waits that others prolong, longest first.
 	Delayed func() []Delayed `json:"-"`

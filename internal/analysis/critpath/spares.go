@@ -13,9 +13,9 @@ import (
 // work last as they did. That run has no waits for processors from the first of those waits
 // onwards, since work that had to wait is done earlier. Helpers that a ticker wakes until they are
 // stopped delay nothing in it. Waits for objects without a known operation are left out as well if
-// they may be for an object of that name. There is no such bound, and the result is the whole run,
-// if much of the work is in loops that the clock or another goroutine ends: they do less in a
-// shorter run.
+// they may be for an object of that name, as for one that has none itself. There is no such bound,
+// and the result is the whole run, if much of the work is in loops that the clock or another
+// goroutine ends: they do less in a shorter run.
 func (b *builder) spares(w *walker) func(string, bool) int64 {
 	known, joined := map[string]int64{}, map[steps.StepID][]steps.StepID(nil)
 	_, share := b.p.Endless()
@@ -30,7 +30,7 @@ func (b *builder) spares(w *walker) func(string, bool) int64 {
 				name = b.p.NamedBy(at)
 			}
 		}
-		if known[object] = b.res.T; name != trace.NoPoint && !open {
+		if known[object] = b.res.T; (name != trace.NoPoint || others) && !open {
 			if joined == nil {
 				joined = joins(w)
 			}
@@ -196,6 +196,9 @@ func (x *earliest) after(id, by steps.StepID) steps.StepID {
 
 // sparing reports whether a wait is one that is left out.
 func (x *earliest) sparing(s *steps.Step) bool {
+	if s.Op == steps.Join && x.without == trace.NoPoint {
+		return false // it is known what that is for
+	}
 	if s.Obj == 0 {
 		return x.others
 	}
@@ -203,7 +206,7 @@ func (x *earliest) sparing(s *steps.Step) bool {
 	if name == trace.NoPoint {
 		return x.others
 	}
-	return x.p.NamedBy(name) == x.without
+	return x.without != trace.NoPoint && x.p.NamedBy(name) == x.without
 }
 
 // ends is when a step is over, if those are over that it waits for.

@@ -62,6 +62,9 @@ func TestSpares(t *testing.T) {
 		if got := r.Spares("main.other", false); got != r.T {
 			t.Errorf("an object that is not there makes the run longer by %d ns, expected all of it", got)
 		}
+		if got := r.Spares("main.unseen", true); got > 20*ms {
+			t.Errorf("waits without an object make the run longer by %d ns, expected little", got)
+		}
 	}
 }
 

@@ -135,6 +135,8 @@ const (
 	qinstFlagServes   = 32768
 	qinstFlagAsks     = 65536
 	qinstFlagPaced    = 131072
+	qinstFlagFills    = 262144
+	qinstFlagChained  = 524288
 	qinstFlagTwice    = 1024
 	qinstUnitWord     = 2147483648
 	qinstNoTrips      = 18446744073709551615

@@ -1,0 +1,54 @@
+package advice
+
+import (
+	"fmt"
+	"slices"
+
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/measure"
+	"qinst.dev/sddf/spec"
+)
+
+// recurrentShare is the least share of the run that work is worth which needs its own last result,
+// if it decides how long the run is.
+const recurrentShare = 0.6
+
+// dividing are the conclusions that ask for work to be divided.
+var dividing = []string{"serial-run", "one-processor", "serial-procedure", "one-goroutine"}
+
+// recurrent says of work that cannot be divided that only less of it helps, instead of asking for
+// that. It is a remark: a chain of hashes is meant to be one.
+func (f *Facts) recurrent(list []Item) []Item {
+	divides := func(it Item) bool { return !it.Remark && slices.Contains(dividing, it.ID) }
+	if !slices.ContainsFunc(list, divides) {
+		return list
+	}
+	most, _ := f.mostWorth()
+	if len(most) == 0 || measure.Ratio(f.worthOf(most[0]), f.Wall) < recurrentShare || !f.isChained(most[0]) {
+		return list
+	}
+	s := f.whose(most[0])
+	return append(slices.DeleteFunc(list, divides), Item{ID: "recurrence", Claim: "each call needs the result of the one before",
+		Subject: s, Remark: true, Change: LessWork,
+		Evidence: []Fact{share("of the run for its own code", measure.Ratio(f.worthOf(most[0]), f.Wall))},
+		Text: fmt.Sprintf("The run waits for %s, and each call of it needs what the one before has kept: so its work cannot be divided, and is done in one goroutine at a time.",
+			at(&s))})
+}
+
+// isChained reports whether a procedure, or the one that it calls for most of its work, is flagged
+// so: see [spec.FlagChained].
+func (f *Facts) isChained(e *profile.Entry) bool {
+	if f.Program == nil {
+		return false
+	}
+	list := []string{e.Name}
+	if c := f.worker(e); c != nil {
+		list = append(list, c.Name)
+	}
+	for i := range f.Program.R.T.Points {
+		if p := &f.Program.R.T.Points[i]; p.Flags&spec.FlagChained != 0 && slices.Contains(list, p.Name) {
+			return true
+		}
+	}
+	return false
+}
