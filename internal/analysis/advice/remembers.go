@@ -41,9 +41,9 @@ func remembers(f *Facts) (out []Item) {
 		it.Subject.Line = c.Line
 		found := fmt.Sprintf("%s finds nothing %s of %s times", at(&it.Subject), measure.Count(c.Count), measure.Count(asked.Calls))
 		switch {
-		case together >= atOnce && missed <= mostMissed:
+		case together >= atOnce && missed <= mostMissed && together > f.beside(gets):
 			it.ID, it.Claim = "same-at-once", "several goroutines may get the same thing at once"
-			it.WhatIf, it.upTo = lessOf(asked, gets, 1-1/together), lessOf(asked, gets, 1)
+			it.WhatIf, it.upTo = lessOf(asked, gets, 1-f.beside(gets)/together), lessOf(asked, gets, 1)
 			it.Text = fmt.Sprintf("let one goroutine get what several want at the same time (singleflight): %s, and gets it by %s then, in %.1f goroutines at once, on average",
 				found, c.Callee, together)
 		case missed >= fewHits && missed < noHits:
@@ -56,6 +56,15 @@ func remembers(f *Facts) (out []Item) {
 		out = append(out, it)
 	}
 	return out
+}
+
+// beside is how many goroutines get something while one does in any case: if that is work, as many
+// as there are processors, which have nothing to do while all wait for one of them.
+func (f *Facts) beside(gets *profile.Entry) float64 {
+	if gets.Busy > gets.Blocked {
+		return float64(max(1, f.Procs))
+	}
+	return 1
 }
 
 // lessOf is the change that does away with a share of what a function gets by another one, nil: by

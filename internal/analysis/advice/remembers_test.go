@@ -32,6 +32,8 @@ func TestRemembers(t *testing.T) {
 		{1000, 400, 0, 600, true, "few-hits", "wait:main.load=-50%"},
 		{1000, 400, 0, 0, false, "few-hits", "self:main.get=-50%"},
 		{1000, 10, 0, 2000, true, "same-at-once", "wait:main.load=-75%"},
+		{1000, 10, 2000, 0, true, "same-at-once", "calls:main.load=-50%"},
+		{1000, 10, 1000, 0, true, "", ""},  // as many as there are processors
 		{1000, 10, 600, 0, true, "", ""},   // few, one at a time
 		{1000, 990, 0, 2000, true, "", ""}, // each is asked for once
 		{40, 20, 600, 0, true, "", ""},     // too few to tell
