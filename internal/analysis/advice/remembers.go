@@ -31,9 +31,10 @@ func remembers(f *Facts) (out []Item) {
 		if !c.Fills || asked == nil || asked.Calls < manyAsked || c.Count == 0 {
 			continue
 		}
-		missed, together := measure.Ratio(int64(c.Count), int64(asked.Calls)), 0.
+		missed, together, here := measure.Ratio(int64(c.Count), int64(asked.Calls)), 0., 1.
 		if gets != nil {
-			together = measure.Ratio(gets.Busy+gets.Blocked+gets.Ready, f.Wall)
+			here = min(1, measure.Ratio(int64(c.Count), int64(gets.Calls))) // of all its calls
+			together = here * measure.Ratio(gets.Busy+gets.Blocked+gets.Ready, f.Wall)
 		}
 		it := Item{Subject: about(asked), Change: LessWork, computed: true,
 			Evidence: []Fact{count("calls", asked.Calls), count("of them found nothing", c.Count),
@@ -43,12 +44,12 @@ func remembers(f *Facts) (out []Item) {
 		switch {
 		case together >= atOnce && missed <= mostMissed && together > f.beside(gets):
 			it.ID, it.Claim = "same-at-once", "several goroutines may get the same thing at once"
-			it.WhatIf, it.upTo = lessOf(asked, gets, 1-f.beside(gets)/together), lessOf(asked, gets, 1)
+			it.WhatIf, it.upTo = lessOf(asked, gets, here*(1-f.beside(gets)/together)), lessOf(asked, gets, here)
 			it.Text = fmt.Sprintf("let one goroutine get what several want at the same time (singleflight): %s, and gets it by %s then, in %.1f goroutines at once, on average",
 				found, c.Callee, together)
 		case missed >= fewHits && missed < noHits:
 			it.ID, it.Claim = "few-hits", "what was computed before is not there any more"
-			it.WhatIf, it.upTo = lessOf(asked, gets, 0.5), lessOf(asked, gets, 1)
+			it.WhatIf, it.upTo = lessOf(asked, gets, here/2), lessOf(asked, gets, here)
 			it.Text = fmt.Sprintf("remember more, or look for it by coarser keys: %s, and calls %s then", found, c.Callee)
 		default:
 			continue

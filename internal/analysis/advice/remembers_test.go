@@ -24,25 +24,28 @@ func (g *lessGains) Gain(change string) (predict.Change, error) {
 func TestRemembers(t *testing.T) {
 	for _, c := range []struct {
 		asked, missed uint64
-		busy, blocked int64 // of those that get it, together
-		probes        bool  // what gets it has some
+		busy, blocked int64  // of those that get it, together
+		probes        bool   // what gets it has some
+		others        uint64 // its calls elsewhere
 		id, change    string
 	}{
-		{1000, 400, 600, 0, true, "few-hits", "calls:main.load=-50%"},
-		{1000, 400, 0, 600, true, "few-hits", "wait:main.load=-50%"},
-		{1000, 400, 0, 0, false, "few-hits", "self:main.get=-50%"},
-		{1000, 10, 0, 2000, true, "same-at-once", "wait:main.load=-75%"},
-		{1000, 10, 2000, 0, true, "same-at-once", "calls:main.load=-50%"},
-		{1000, 10, 1000, 0, true, "", ""},  // as many as there are processors
-		{1000, 10, 600, 0, true, "", ""},   // few, one at a time
-		{1000, 990, 0, 2000, true, "", ""}, // each is asked for once
-		{40, 20, 600, 0, true, "", ""},     // too few to tell
+		{1000, 400, 600, 0, true, 0, "few-hits", "calls:main.load=-50%"},
+		{1000, 400, 0, 600, true, 0, "few-hits", "wait:main.load=-50%"},
+		{1000, 400, 0, 0, false, 0, "few-hits", "self:main.get=-50%"},
+		{1000, 10, 0, 2000, true, 0, "same-at-once", "wait:main.load=-75%"},
+		{1000, 10, 2000, 0, true, 0, "same-at-once", "calls:main.load=-50%"},
+		{1000, 10, 0, 4000, true, 10, "same-at-once", "wait:main.load=-38%"},
+		{1000, 10, 0, 4000, true, 90, "", ""}, // others wait there
+		{1000, 10, 1000, 0, true, 0, "", ""},  // as many as there are processors
+		{1000, 10, 600, 0, true, 0, "", ""},   // few, one at a time
+		{1000, 990, 0, 2000, true, 0, "", ""}, // each is asked for once
+		{40, 20, 600, 0, true, 0, "", ""},     // too few to tell
 	} {
 		p := &profile.Profile{Wall: 500, Busy: 1000, NPTSum: 500, Procs: 2, Parallelism: []int64{0, 0, 500},
 			Entries: []profile.Entry{{Kind: profile.KindProc, ID: "1", Name: "main.get", Calls: c.asked, File: "a/get.go"}},
 			Calls:   []profile.Call{{Caller: "main.get", Callee: "main.load", Line: 7, Count: c.missed, Fills: true}}}
 		if c.probes {
-			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindProc, ID: "2", Name: "main.load", Calls: c.missed,
+			p.Entries = append(p.Entries, profile.Entry{Kind: profile.KindProc, ID: "2", Name: "main.load", Calls: c.missed + c.others,
 				Busy: c.busy, Blocked: c.blocked})
 		}
 		g := &lessGains{}
