@@ -119,7 +119,7 @@ func keeps(c *ssa.Call) map[string]bool {
 					found[of] = true
 				}
 			case *ssa.Extract, *ssa.Phi, *ssa.Convert, *ssa.ChangeType, *ssa.MakeInterface, *ssa.ChangeInterface,
-				*ssa.UnOp, *ssa.Slice:
+				*ssa.TypeAssert, *ssa.UnOp, *ssa.Slice, *ssa.FieldAddr, *ssa.Field:
 				next = in.(ssa.Value)
 			}
 			if next != nil && !seen[next] && len(seen) < mostValues {

@@ -14,6 +14,13 @@ type memo struct {
 	closed bool
 	last   int
 	by     store
+
+	entries map[int]*entry
+}
+
+type entry struct {
+	value int
+	until time.Time
 }
 
 type store interface {
@@ -94,6 +101,20 @@ func (m *memo) tabled(k int) int { // want proc "p.(*memo).tabled"
 	m.table[k] = load(k) // want call fills "p.load"
 	return m.table[k]
 }
+
+//go:noinline
+func (m *memo) wrapped(k int) *entry { // want proc "p.(*memo).wrapped"
+	if e := m.entries[k]; e != nil && e.until.After(m.until) { // want call "time.Time.After"
+		return e
+	}
+	got := fetch(k) // want call fills "p.fetch"
+	e := &entry{got.value, got.until}
+	m.entries[k] = e
+	return e
+}
+
+//go:noinline
+func fetch(k int) *entry { return &entry{k, time.Now()} } // want proc "p.fetch", call "time.Now"
 
 // What follows remembers nothing.
 
