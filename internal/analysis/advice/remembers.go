@@ -44,12 +44,12 @@ func remembers(f *Facts) (out []Item) {
 		switch {
 		case together >= atOnce && missed <= mostMissed && together > f.beside(gets):
 			it.ID, it.Claim = "same-at-once", "several goroutines may get the same thing at once"
-			it.WhatIf, it.upTo = lessOf(asked, gets, here*(1-f.beside(gets)/together)), lessOf(asked, gets, here)
+			it.WhatIf, it.upTo = f.lessOf(asked, gets, here*(1-f.beside(gets)/together)), f.lessOf(asked, gets, here)
 			it.Text = fmt.Sprintf("let one goroutine get what several want at the same time (singleflight): %s, and gets it by %s then, in %.1f goroutines at once, on average",
 				found, c.Callee, together)
 		case missed >= fewHits && missed < noHits:
 			it.ID, it.Claim = "few-hits", "what was computed before is not there any more"
-			it.WhatIf, it.upTo = lessOf(asked, gets, here/2), lessOf(asked, gets, here)
+			it.WhatIf, it.upTo = f.lessOf(asked, gets, here/2), f.lessOf(asked, gets, here)
 			it.Text = fmt.Sprintf("remember more, or look for it by coarser keys: %s, and calls %s then", found, c.Callee)
 		default:
 			continue
@@ -69,14 +69,19 @@ func (f *Facts) beside(gets *profile.Entry) float64 {
 }
 
 // lessOf is the change that does away with a share of what a function gets by another one, nil: by
-// one without probes. It waits for that, or works.
-func lessOf(asked, gets *profile.Entry, part float64) string {
+// one without probes. It works, or waits, itself or in what it calls.
+func (f *Facts) lessOf(asked, gets *profile.Entry, part float64) string {
 	change := "calls"
 	switch {
 	case gets == nil:
 		change, gets = "self", asked
 	case gets.Blocked > gets.Busy:
 		change = "wait"
+		for i := range f.Entries {
+			if e := &f.Entries[i]; isWritten(e) && e.SelfBlocked > gets.SelfBlocked && f.Calling(gets.ID, e.ID) {
+				gets = e
+			}
+		}
 	}
 	return fmt.Sprintf("%s:%s=-%.0f%%", change, gets.Name, 100*part)
 }

@@ -1,11 +1,13 @@
 package advice
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/trace/tracetest"
 )
 
 // lessGains gains most by what it is asked for.
@@ -52,5 +54,32 @@ func TestRemembers(t *testing.T) {
 		if id != c.id || change != c.change || id != "" && !strings.Contains(text, "main.get (get.go:7) finds nothing") {
 			t.Errorf("%+v: found %s of %s, %q, expected %s of %s", c, id, change, text, c.id, c.change)
 		}
+	}
+}
+
+// TestLessOf: what a function gets is waited for in what that calls.
+func TestLessOf(t *testing.T) {
+	t.Parallel()
+	b := tracetest.New(1)
+	main := b.Go(0, "runtime.main")
+	b.Start(main, 0)
+	list := []uint32{b.Proc("main.get"), b.Proc("main.load"), b.Proc("main.fetch")}
+	for _, proc := range list {
+		b.Enter(main, proc)
+	}
+	b.Park(main, "sleep")
+	b.At(100*millisecond).UnparkLate(main, 0)
+	b.Start(main, 0)
+	for _, proc := range slices.Backward(list) {
+		b.At(b.Now()+millisecond).Exit(main, proc)
+	}
+	b.End(main)
+	p, err := profile.New(b.Trace())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Facts{Profile: p}
+	if got := f.lessOf(f.written("main.get"), f.written("main.load"), 0.5); got != "wait:main.fetch=-50%" {
+		t.Errorf("found %q, expected less waiting in main.fetch", got)
 	}
 }
