@@ -3,6 +3,7 @@ package points
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -24,12 +25,18 @@ func (f *finder) markFills() {
 		for _, c := range fills(form) {
 			_, line := f.place(c.Pos())
 			for i := int(fn.Point); i < len(f.set.Points) && f.set.Points[i].Owner == fn.Point; i++ {
-				if p := &f.set.Points[i]; p.Kind == spec.PointCall && p.Line == line {
+				if p := &f.set.Points[i]; p.Kind == spec.PointCall && p.Line == line && isCallOf(p, c) {
 					p.Flags |= spec.FlagFills
 				}
 			}
 		}
 	}
+}
+
+// isCallOf reports whether a point in a line is a call: by the callee's name, if that is known.
+func isCallOf(p *Point, c *ssa.Call) bool {
+	callee := c.Call.StaticCallee()
+	return callee == nil || strings.HasSuffix(p.Name, "."+callee.Name())
 }
 
 // fills are the calls whose results a function keeps where it has looked before.
@@ -84,7 +91,7 @@ func (m memory) asksBefore(c *ssa.Call) bool {
 // returns reports whether a function returns what is kept at one of some paths, other than what a
 // call has just returned.
 func returns(form *ssa.Function, at map[string]bool, but *ssa.Call) bool {
-	r := reads{of: at, but: but}
+	r := reads{of: at, but: but, itself: true}
 	for _, b := range form.Blocks {
 		if back, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && slices.ContainsFunc(back.Results, r.anyOf) {
 			return true
@@ -115,7 +122,8 @@ func keeps(c *ssa.Call) map[string]bool {
 					found[pathOf(in.Addr, mostSteps)] = true
 				}
 			case *ssa.Call:
-				if of, ok := methodOf(&in.Call); ok && in != c && of != pathOf(todo[0], mostSteps) {
+				of, ok := methodOf(&in.Call) // that only keeps what it is given
+				if ok && in != c && of != pathOf(todo[0], mostSteps) && len(*in.Referrers()) == 0 {
 					found[of] = true
 				}
 			case *ssa.Extract, *ssa.Phi, *ssa.Convert, *ssa.ChangeType, *ssa.MakeInterface, *ssa.ChangeInterface,
@@ -161,9 +169,11 @@ func methodOf(c *ssa.CallCommon) (path string, ok bool) {
 
 // reads looks for values that are computed from what is read at some paths.
 type reads struct {
-	of   map[string]bool
-	but  *ssa.Call // not by it; nil: by all calls
-	seen map[ssa.Value]bool
+	of  map[string]bool
+	but *ssa.Call // not by it; nil: by all calls
+	// what is read is the value itself, or a part of it; else it is computed from that
+	itself bool
+	seen   map[ssa.Value]bool
 }
 
 // anyOf reports whether a value is one, as far as mostValues values tell. Those that were asked for
@@ -191,6 +201,12 @@ func (r *reads) anyOf(v ssa.Value) bool {
 	}
 	if r.of[at] {
 		return true
+	}
+	if r.itself {
+		switch v.(type) {
+		case *ssa.Call, *ssa.BinOp, *ssa.Lookup, *ssa.IndexAddr:
+			return false
+		}
 	}
 	return slices.ContainsFunc(in.Operands(nil), func(op *ssa.Value) bool { return *op != nil && r.anyOf(*op) })
 }

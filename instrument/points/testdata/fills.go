@@ -119,6 +119,15 @@ func fetch(k int) *entry { return &entry{k, time.Now()} } // want proc "p.fetch"
 // What follows remembers nothing.
 
 //go:noinline
+func (m *memo) deeper(k int) int { // want proc "p.(*memo).deeper"
+	v, ok := m.by.get(k) // want call dynamic
+	if !ok {
+		return 0
+	}
+	return v + m.deeper(load(v)) // want call "p.load", call "p.(*memo).deeper"
+}
+
+//go:noinline
 func (m *memo) checked(k int) int { // want proc "p.(*memo).checked"
 	if m.closed {
 		return 0
