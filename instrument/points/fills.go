@@ -41,7 +41,7 @@ func isCallOf(p *Point, c *ssa.Call) bool {
 
 // fills are the calls whose results a function keeps where it has looked before.
 func fills(form *ssa.Function) (found []*ssa.Call) {
-	m := memory{kept: map[string]bool{}}
+	kept := map[string]bool{} // what the function changes, by paths
 	var calls []*ssa.Call
 	for _, b := range form.Blocks {
 		for _, in := range b.Instrs {
@@ -49,39 +49,34 @@ func fills(form *ssa.Function) (found []*ssa.Call) {
 			case *ssa.Call:
 				calls = append(calls, in)
 				if of, ok := methodOf(&in.Call); ok {
-					m.kept[of] = true
+					kept[of] = true
 				}
 			case *ssa.MapUpdate:
-				m.kept[pathOf(in.Map, mostSteps)] = true
+				kept[pathOf(in.Map, mostSteps)] = true
 			case *ssa.Store:
 				if variableOf(in.Addr) == nil {
-					m.kept[pathOf(in.Addr, mostSteps)] = true
+					kept[pathOf(in.Addr, mostSteps)] = true
 				}
 			}
 		}
 	}
 	for _, c := range calls {
-		if at := keeps(c); len(at) > 0 && m.asksBefore(c) && returns(form, at, c) {
+		if at := keeps(c); len(at) > 0 && asksBefore(c, kept) && returns(form, at, c) {
 			found = append(found, c)
 		}
 	}
 	return found
 }
 
-// memory is what a function changes, by paths.
-type memory struct {
-	kept map[string]bool
-}
-
-// asksBefore reports whether a call is only made if something that the function changes is not as
+// asksBefore reports whether a call is only made if something that its function changes is not as
 // it should be.
-func (m memory) asksBefore(c *ssa.Call) bool {
+func asksBefore(c *ssa.Call, kept map[string]bool) bool {
 	for b := c.Block().Idom(); b != nil; b = b.Idom() {
 		branch, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If)
 		if !ok || b.Succs[0].Dominates(c.Block()) == b.Succs[1].Dominates(c.Block()) {
 			continue
 		}
-		if r := (reads{of: m.kept}); r.anyOf(branch.Cond) {
+		if r := (reads{of: kept}); r.anyOf(branch.Cond) {
 			return true
 		}
 	}

@@ -48,7 +48,7 @@ func remembers(f *Facts) (out []Item) {
 			it.Text = fmt.Sprintf("let one goroutine get what several want at the same time (singleflight): %s, and gets it by %s then, in %.1f goroutines at once, on average",
 				found, c.Callee, together)
 		case missed >= fewHits && missed < noHits:
-			it.ID, it.Claim = "few-hits", "what was computed before is not there any more"
+			it.ID, it.Claim = "few-hits", "a function that remembers finds little of what it is asked for"
 			it.WhatIf, it.upTo = f.lessOf(asked, gets, here/2), f.lessOf(asked, gets, here)
 			it.Text = fmt.Sprintf("remember more, or look for it by coarser keys: %s, and calls %s then", found, c.Callee)
 		default:
