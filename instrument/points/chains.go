@@ -2,6 +2,7 @@ package points
 
 import (
 	"go/token"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -85,7 +86,7 @@ func (t *chain) follow(v ssa.Value) {
 			}
 		}
 	case *ssa.Phi:
-		t.loops = t.loops || x.Block().Dominates(x.Block().Preds[len(x.Block().Preds)-1])
+		t.loops = t.loops || slices.ContainsFunc(x.Block().Preds, x.Block().Dominates)
 	case *ssa.BinOp:
 		switch x.Op {
 		case token.MUL, token.QUO, token.REM, token.SHL, token.SHR:

@@ -139,7 +139,7 @@ func preparesAgain(f *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool 
 	it.upTo = fmt.Sprintf("self:%s=-%.0f%%", e.Name, 100*d.In[1])
 	it.ID, it.Claim, it.Change = "prepared-again", "the same thing is prepared again and again", LessWork
 	by := called(e, d, it)
-	it.Text = fmt.Sprintf("call %s once, and keep what it returns, instead of again and again in %s: that takes %s of the own time of %s",
+	it.Text = fmt.Sprintf("call %s once and keep the result, instead of again and again in %s: that takes %s of the own time of %s",
 		by, at(&it.Subject), between(d), e.Name)
 	return true
 }
@@ -151,7 +151,7 @@ func looksFar(f *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
 	}
 	by := called(e, d, it)
 	it.ID, it.Claim, it.Change = "context-values", "values of contexts are far away", LessWork
-	it.Text = fmt.Sprintf("derive contexts from one and the same, instead of each from the one before, or look values up once in %s: %s passes all contexts up to the value, which takes %s of the own time of %s",
+	it.Text = fmt.Sprintf("derive each context from the same parent instead of from the one before, or look values up once in %s: %s walks the chain of contexts, which takes %s of the own time of %s",
 		at(&it.Subject), by, between(d), e.Name)
 	return true
 }

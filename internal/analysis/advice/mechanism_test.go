@@ -18,11 +18,11 @@ func TestMisused(t *testing.T) {
 		id    string // "": no conclusion
 		text  string
 	}{
-		{replay.Preparation, "regexp.MustCompile", calls, "prepared-again", "call regexp.MustCompile once, and keep what it returns, instead of again and again in main.f (f.go:9)"},
+		{replay.Preparation, "regexp.MustCompile", calls, "prepared-again", "call regexp.MustCompile once and keep the result, instead of again and again in main.f (f.go:9)"},
 		{replay.Preparation, "regexp.MustCompile", 5, "", ""},
 		{replay.Strings, "runtime.concatstring2", calls, "joined-strings", "append to one strings.Builder or []byte in main.f (f.go:9)"},
 		{replay.Strings, "runtime.concatstring2", 100 * calls, "much-allocation", "allocate less in main.f (f.go:9)"},
-		{replay.Lookups, "context.(*valueCtx).Value", calls, "context-values", "context.(*valueCtx).Value passes all contexts up to the value"},
+		{replay.Lookups, "context.(*valueCtx).Value", calls, "context-values", "context.(*valueCtx).Value walks the chain of contexts"},
 		{replay.Lookups, "context.(*valueCtx).Value", 1000 * calls, "", ""},
 		{replay.StackTraces, "runtime.Callers", calls, "stack-traces", "take fewer stack traces in main.f (f.go:9)"},
 		{replay.Panics, "runtime.gopanic", calls, "panics", "return an error from main.f (f.go:9)"},

@@ -132,7 +132,7 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 		return it
 	case w.What == "" && w.Several && f.pauses(w):
 		it.ID, it.Claim, it.Remark = "pause", "clients pause after each answer", true
-		it.Text = fmt.Sprintf("%s sleeps after each answer that it gets, in %.1f goroutines at once, on average, and the run waits for that for %s: if this is how clients are, nothing is slow here.",
+		it.Text = fmt.Sprintf("%s sleeps between requests, in %.1f goroutines at once, on average, and the run waits for that for %s: if clients are meant to pause, nothing is slow here.",
 			at(&s), f.asleep(w.Name), long)
 		return it
 	case w.What != "" && names.IsOpened(w.What):

@@ -31,7 +31,7 @@ func (f *Facts) recurrent(list []Item) []Item {
 	return append(slices.DeleteFunc(list, divides), Item{ID: "recurrence", Claim: "each call needs the result of the one before",
 		Subject: s, Remark: true, Change: LessWork,
 		Evidence: []Fact{share("of the run for its own code", measure.Ratio(f.worthOf(most[0]), f.Wall))},
-		Text: fmt.Sprintf("The run waits for %s, and each call of it needs what the one before has kept: so its work cannot be divided, and is done in one goroutine at a time.",
+		Text: fmt.Sprintf("The run waits for %s, and each call of it needs the result of the one before: its work cannot be divided, and is done in one goroutine at a time.",
 			at(&s))})
 }
 

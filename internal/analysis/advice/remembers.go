@@ -40,17 +40,21 @@ func remembers(f *Facts) (out []Item) {
 			Evidence: []Fact{count("calls", asked.Calls), count("of them found nothing", c.Count),
 				number("goroutines that get it at once", together)}}
 		it.Subject.Line = c.Line
-		found := fmt.Sprintf("%s finds nothing %s of %s times", at(&it.Subject), measure.Count(c.Count), measure.Count(asked.Calls))
+		about := ""
+		if c.CountHi > 0 || asked.CallsHi > 0 {
+			about = "about "
+		}
+		misses := fmt.Sprintf("%s misses %s%s of %s lookups", at(&it.Subject), about, measure.Count(c.Count), measure.Count(asked.Calls))
 		switch {
 		case together >= atOnce && missed <= mostMissed && together > f.beside(gets):
 			it.ID, it.Claim = "same-at-once", "several goroutines may get the same thing at once"
 			it.WhatIf, it.upTo = f.lessOf(asked, gets, here*(1-f.beside(gets)/together)), f.lessOf(asked, gets, here)
-			it.Text = fmt.Sprintf("let one goroutine get what several want at the same time (singleflight): %s, and gets it by %s then, in %.1f goroutines at once, on average",
-				found, c.Callee, together)
+			it.Text = fmt.Sprintf("let one goroutine load what several may want at once (singleflight): %s, and %s then runs in %.1f goroutines at once, on average",
+				misses, c.Callee, together)
 		case missed >= fewHits && missed < noHits:
 			it.ID, it.Claim = "few-hits", "a function that remembers finds little of what it is asked for"
 			it.WhatIf, it.upTo = f.lessOf(asked, gets, here/2), f.lessOf(asked, gets, here)
-			it.Text = fmt.Sprintf("remember more, or look for it by coarser keys: %s, and calls %s then", found, c.Callee)
+			it.Text = fmt.Sprintf("keep more entries, or use coarser keys: %s, and calls %s for each", misses, c.Callee)
 		default:
 			continue
 		}

@@ -51,7 +51,7 @@ func TestRemembers(t *testing.T) {
 		if len(list) > 0 {
 			id, change, text = list[0].ID, list[0].WhatIf, list[0].Text
 		}
-		if id != c.id || change != c.change || id != "" && !strings.Contains(text, "main.get (get.go:7) finds nothing") {
+		if id != c.id || change != c.change || id != "" && !strings.Contains(text, "main.get (get.go:7) misses") {
 			t.Errorf("%+v: found %s of %s, %q, expected %s of %s", c, id, change, text, c.id, c.change)
 		}
 	}

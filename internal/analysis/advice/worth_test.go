@@ -177,7 +177,7 @@ func TestOutside(t *testing.T) {
 		{waitsOnPath("timer", 320, sleep, short), "", "timer", "main.poll (poll.go:7) waits for timers one after another, for 300ns (60.0% of the run, 3 times 100ns): start these together"},
 		{waitsOnPath("timer", 300, several), "", "timer", "main.poll (poll.go:7) sleeps for"},
 		{waitsOnPath("timer", 300, many), "", "timer", "main.many (poll.go:7) waits for timers for 300ns (60.0% of the run, 3 times 100ns), on average in 2.4 goroutines: let more of them wait at once, or ask for less"},
-		{answering(waitsOnPath("timer", 300, many), 6, 10), "", "pause", "main.many (poll.go:7) sleeps after each answer that it gets, in 2.4 goroutines at once, on average"},
+		{answering(waitsOnPath("timer", 300, many), 6, 10), "", "pause", "main.many (poll.go:7) sleeps between requests, in 2.4 goroutines at once, on average"},
 		{answering(waitsOnPath("timer", 300, many), 4, 10), "", "timer", "let more of them wait at once, or ask for less"},
 		{answering(waitsOnPath("timer", 300, several), 6, 10), "", "timer", "main.poll (poll.go:7) sleeps for"},
 		{waitsOnPath("timer", 300, inTurn), "", "timer", "on average in 2.4 goroutines, one after another in the loop of main.load (load.go:3): let more of them wait at once, or ask for less, or do not wait for the slowest (the average is 40ns)"},
