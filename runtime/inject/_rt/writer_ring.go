@@ -173,12 +173,42 @@ func qinstUnlinkRing() bool {
 }
 
 // qinstEmptyRing frees the memory of a ring whose name this process may not remove: C code has
-// changed its user. Threads that still run find zeros.
+// changed its user. What threads that still run use is the process's own before. Otherwise what
+// they write would give the file pages again, which nobody frees.
 // Context: writer.
 func qinstEmptyRing() {
 	const punch, keepSize = 2, 1
-	if qinstRing >= 0 {
-		linux.Syscall6(qinstSysFallocate, uintptr(qinstRing), punch|keepSize, 0, qinstRingAt.end, 0, 0)
+	if qinstRing < 0 {
+		return
+	}
+	qinstLockMaking()
+	qinstLockLedgers()
+	for _, p := range qinstRecorders[:qinstNRecorders] {
+		qinstLeaveRing(p, qinstPage)
+	}
+	for i := uint32(qinstFirstLedger); i < qinstNLedgers; i++ {
+		if qinstLedgerRing[i] {
+			qinstLeaveRing(qinstLedgers[i]+qinstLedgerPoints, qinstLedgerExtent)
+		}
+	}
+	qinstRinged = false
+	qinstUnlockLedgers()
+	qinstUnlockMaking()
+	// The rest begins as zeros. The addresses of recorders and ledgers in the ring were moved from
+	// there, and are others' now.
+	head, at := uintptr(unsafe.Pointer(qinstHead)), &qinstRingAt
+	for _, part := range [...][2]uintptr{{0, at.recorders}, {at.directory, at.ledgers}} {
+		linux.Syscall6(qinstSysMmap, head+part[0], part[1]-part[0], qinstProt, qinstPrivate|qinstFixed, ^uintptr(0), 0)
+	}
+	linux.Syscall6(qinstSysFallocate, uintptr(qinstRing), punch|keepSize, 0, at.end, 0, 0)
+}
+
+// qinstLeaveRing makes memory in the ring the process's own, with what it holds.
+// Context: writer.
+func qinstLeaveRing(p, size uintptr) {
+	if own := qinstAnonymous(size); own != 0 {
+		memmove(unsafe.Pointer(own), unsafe.Pointer(p), size)
+		qinstMove(own, p, size)
 	}
 }
 

@@ -142,6 +142,13 @@ func setUser(set func(user int) error) {
 		}
 	}
 	work(200 * time.Millisecond)
+	for range 4 { // these go on to the end
+		go func() {
+			for {
+				work(time.Millisecond)
+			}
+		}()
+	}
 }
 
 var kinds = map[string]func(){
