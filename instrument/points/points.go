@@ -231,6 +231,7 @@ func Find(p *Package) *Set {
 	f.markPaces()
 	f.markFills()
 	f.markChains()
+	f.markMemory()
 	f.sumSmall()
 	f.set.Warnings = f.warnings()
 	f.set.CountInLine(true)
@@ -320,6 +321,8 @@ func (p *Point) FlagNames() []string {
 		{spec.FlagPaced, "sleeps until a time"},
 		{spec.FlagFills, "fills what was not found"},
 		{spec.FlagChained, "each call needs the one before"},
+		{spec.FlagStrides, "goes across memory"},
+		{spec.FlagNeighbors, "writes beside others"},
 		{spec.FlagAsks, "asked for over and over"},
 	} {
 		if p.Flags&f.bit != 0 {

@@ -162,7 +162,7 @@ var flags = []struct {
 	{spec.FlagWeakName, "weak"}, {spec.FlagDerived, "derived"}, {spec.FlagSmall, "small"}, {spec.FlagSummed, "summed"},
 	{spec.FlagUnseen, "unseen"}, {spec.FlagPolls, "polls"}, {spec.FlagTimed, "timed"}, {spec.FlagServes, "serves"},
 	{spec.FlagAsks, "asks"}, {spec.FlagPaced, "paced"}, {spec.FlagFills, "fills"},
-	{spec.FlagChained, "chained"},
+	{spec.FlagChained, "chained"}, {spec.FlagStrides, "strides"}, {spec.FlagNeighbors, "neighbors"},
 }
 
 // wants reads the comment of a line: findings, with commas between them.

@@ -251,6 +251,14 @@ const FlagFills = 1 << 18
 // in a loop: each call needs the one before.
 const FlagChained = 1 << 19
 
+// FlagStrides marks a function with a loop within another one that goes through memory across: each
+// iteration touches another cache line, and with the loops exchanged it would go along.
+const FlagStrides = 1 << 20
+
+// FlagNeighbors marks a function with a loop that writes to an element of a slice that only its
+// goroutine writes to, shorter than a cache line: others may write to its neighbors.
+const FlagNeighbors = 1 << 21
+
 // FlagTwice marks a procedure whose text stands twice, and that has no operations on
 // synchronization objects: the entries that its ledgers' slots have are those of activations
 // without probes, unless all hits are counted in line.

@@ -21,6 +21,7 @@ func run(repaired func(string) bool) {
 		{"bytewrites", bytewrites, bytewritesRepaired},
 		{"casloop", casloop, casloopRepaired},
 		{"chanmutex", chanmutex, chanmutexRepaired},
+		{"columnwalk", columnwalk, columnwalkRepaired},
 		{"concat", concat, concatRepaired},
 		{"condqueue", condqueue, condqueueRepaired},
 		{"countlock", countlock, countlockRepaired},
@@ -72,6 +73,7 @@ func run(repaired func(string) bool) {
 		{"tickflush", tickflush, tickflushRepaired},
 		{"tinygoroutines", tinygoroutines, tinygoroutinesRepaired},
 		{"tinysteps", tinysteps, tinystepsRepaired},
+		{"workerarray", workerarray, workerarrayRepaired},
 		{"writelock", writelock, writelockRepaired},
 	} {
 		began := time.Now()

@@ -38,17 +38,9 @@ func (f *Facts) recurrent(list []Item) []Item {
 // isChained reports whether a procedure, or the one that it calls for most of its work, is flagged
 // so: see [spec.FlagChained].
 func (f *Facts) isChained(e *profile.Entry) bool {
-	if f.Program == nil {
-		return false
-	}
-	list := []string{e.Name}
+	flags := f.flagsOf(e.Name)
 	if c := f.worker(e); c != nil {
-		list = append(list, c.Name)
+		flags |= f.flagsOf(c.Name)
 	}
-	for i := range f.Program.R.T.Points {
-		if p := &f.Program.R.T.Points[i]; p.Flags&spec.FlagChained != 0 && slices.Contains(list, p.Name) {
-			return true
-		}
-	}
-	return false
+	return flags&spec.FlagChained != 0
 }

@@ -1,0 +1,190 @@
+package points
+
+import (
+	"go/token"
+	"go/types"
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// Each of several goroutines may have an element of its own of a slice that all of them have, as a
+// count. Where elements are shorter than a cache line, neighbors share one: each write takes it
+// from the processor of the other.
+
+// neighbors finds loops that write to such an element.
+type neighbors struct {
+	own     map[*ssa.Parameter]bool  // of goroutines, and of what they call: points to an element
+	through map[*ssa.Function][]bool // by parameter: the function writes to what it points to
+}
+
+// elements are the parameters that are given the address of an element where a goroutine begins.
+func (f *finder) elements() map[*ssa.Parameter]bool {
+	own := map[*ssa.Parameter]bool{}
+	for _, fn := range f.set.Funcs {
+		form := f.ssa[fn.Node]
+		if form == nil {
+			continue
+		}
+		for _, b := range form.Blocks {
+			for _, in := range b.Instrs {
+				c, ok := in.(ssa.CallInstruction)
+				_, starts := in.(*ssa.Go)
+				if !ok || !starts && form.Parent() == nil {
+					continue
+				}
+				callee := c.Common().StaticCallee()
+				for i, a := range c.Common().Args {
+					at, element := a.(*ssa.IndexAddr)
+					if callee != nil && i < len(callee.Params) &&
+						(ofOwn(a, mostSteps) || starts && element && isShort(at) && !isConst(at.Index)) {
+						own[callee.Params[i]] = true
+					}
+				}
+			}
+		}
+	}
+	return own
+}
+
+// ofOwn reports whether v is the address of an element, or of a part of one, that is shorter than a
+// cache line, and is chosen by a number that the function was given.
+func ofOwn(v ssa.Value, depth int) bool {
+	if depth == 0 {
+		return false
+	}
+	switch x := v.(type) {
+	case *ssa.FieldAddr:
+		return ofOwn(x.X, depth-1)
+	case *ssa.Phi:
+		return slices.ContainsFunc(x.Edges, func(e ssa.Value) bool { return ofOwn(e, depth-1) })
+	case *ssa.UnOp:
+		return slices.ContainsFunc(setTo(x.X), func(e ssa.Value) bool { return ofOwn(e, depth-1) })
+	case *ssa.IndexAddr:
+		if isArray(x.X) && ofOwn(x.X, depth-1) {
+			return true
+		}
+		return isShort(x) && isGiven(x.Index, mostSteps) && isGiven(x.X, mostSteps)
+	}
+	return false
+}
+
+// isShort reports whether an element is shorter than a cache line.
+func isShort(at *ssa.IndexAddr) bool { return sizes.Sizeof(elementOf(at)) < lineSize }
+
+func isConst(v ssa.Value) bool {
+	_, ok := v.(*ssa.Const)
+	return ok
+}
+
+// isArray reports whether v points to an array.
+func isArray(v ssa.Value) bool {
+	p, ok := v.Type().Underlying().(*types.Pointer)
+	if !ok {
+		return false
+	}
+	_, ok = p.Elem().Underlying().(*types.Array)
+	return ok
+}
+
+// isGiven reports whether v is what a function was given, or a part of that, or a variable around
+// it or its package.
+func isGiven(v ssa.Value, depth int) bool {
+	switch x := v.(type) {
+	case *ssa.Parameter, *ssa.FreeVar, *ssa.Global:
+		return true
+	case *ssa.FieldAddr:
+		return depth > 0 && isGiven(x.X, depth-1)
+	case *ssa.UnOp:
+		other := func(v ssa.Value) bool { return !isGiven(v, depth-1) }
+		if set := setTo(x.X); len(set) > 0 {
+			return depth > 0 && !slices.ContainsFunc(set, other)
+		}
+		return depth > 0 && x.Op == token.MUL && isGiven(x.X, depth-1)
+	case *ssa.Convert:
+		return depth > 0 && isGiven(x.X, depth-1)
+	}
+	return false
+}
+
+// setTo are the values that a variable is set to which a function within this one has, too.
+func setTo(v ssa.Value) (list []ssa.Value) {
+	variable, ok := v.(*ssa.Alloc)
+	if !ok {
+		return nil
+	}
+	for _, in := range *variable.Referrers() {
+		if st, ok := in.(*ssa.Store); ok && st.Addr == v {
+			list = append(list, st.Val)
+		}
+	}
+	return list
+}
+
+// writtenIn reports whether each iteration of n may write to an element of the function's own.
+func (s *neighbors) writtenIn(n *natural) bool {
+	for in := range n.instrs {
+		switch in := in.(type) {
+		case *ssa.Store:
+			if s.isOwn(in.Addr) {
+				return true
+			}
+		case *ssa.Call:
+			writes := s.writes(in.Call.StaticCallee())
+			for i, a := range in.Call.Args {
+				if i < len(writes) && writes[i] && s.isOwn(a) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// isOwn reports whether v is the address of an element of the function's own, or of a part of it.
+func (s *neighbors) isOwn(v ssa.Value) bool {
+	if ofOwn(v, mostSteps) {
+		return true
+	}
+	p, ok := pointedTo(v).(*ssa.Parameter)
+	return ok && s.own[p]
+}
+
+// pointedTo is the pointer by which an address was found that is of a part of what it points to.
+func pointedTo(v ssa.Value) ssa.Value {
+	for {
+		switch x := v.(type) {
+		case *ssa.FieldAddr:
+			v = x.X
+		case *ssa.IndexAddr:
+			if !isArray(x.X) {
+				return v
+			}
+			v = x.X
+		default:
+			return v
+		}
+	}
+}
+
+// writes tells of a function to which of its parameters' values it writes.
+func (s *neighbors) writes(fn *ssa.Function) []bool {
+	if fn == nil || len(fn.Params) == 0 {
+		return nil
+	}
+	if found, ok := s.through[fn]; ok {
+		return found
+	}
+	found := make([]bool, len(fn.Params))
+	s.through[fn] = found
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			if st, ok := in.(*ssa.Store); ok {
+				for i, p := range fn.Params {
+					found[i] = found[i] || pointedTo(st.Addr) == p
+				}
+			}
+		}
+	}
+	return found
+}
