@@ -35,6 +35,7 @@ func run(repaired func(string) bool) {
 		{"garbage", garbage, garbageRepaired},
 		{"globallock", globallock, globallockRepaired},
 		{"herd", herd, herdRepaired},
+		{"lateanswers", lateanswers, lateanswersRepaired},
 		{"leak", leak, leakRepaired},
 		{"linearsearch", linearsearch, linearsearchRepaired},
 		{"liveheap", liveheap, liveheapRepaired},

@@ -119,6 +119,9 @@ func (o *Object) held() int {
 	return n
 }
 
+// Times is how often an operation was seen.
+func (o *Object) Times(op Op) int64 { return o.ops[op] }
+
 // Names are the operations with its names: none if no operation was seen.
 func (o *Object) Names() []trace.PointID {
 	if o.Name == trace.NoPoint || len(o.Also) > 0 {

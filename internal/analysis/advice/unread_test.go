@@ -1,0 +1,68 @@
+package advice
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/sddf/spec"
+)
+
+// TestUnread: answers that are sent after the one that asked has stopped waiting.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	for _, late := range []int64{0, 1, 2} { // of four
+		b := tracetest.New(2)
+		main := b.Go(0, "runtime.main")
+		b.Start(main, 0)
+		ask, answer := b.Proc("main.ask"), b.Proc("main.answer")
+		worker := b.Go(main, "main.answer")
+		b.Start(worker, 1)
+		b.Enter(main, ask)
+		b.Enter(worker, answer)
+		send, receive := b.Object("main.reply", spec.OpSend), b.Object("main.reply", spec.OpReceive)
+		done := b.Object("context.Context.Done() in main.ask", spec.OpReceive)
+		b.In(send, answer)
+		b.In(receive, ask)
+		b.In(done, ask)
+		const all = 100
+		for n := range int64(all) {
+			reply := uint64(0x10000 + 0x100*n)
+			b.At((2*n+1)*millisecond).Channel(main, reply, 1)
+			if n%4 < late {
+				b.Wait(main, "select", reply+0x80, b.Stack("main.ask"))
+				b.At((2*n+2)*millisecond).UnparkLate(main, 0)
+				b.Start(main, 0)
+				b.Sync(main, done, reply+0x80, 0)
+				b.Sync(worker, send, reply, 1)
+				continue
+			}
+			b.Wait(main, "select", reply, b.Stack("main.ask"))
+			b.At((2*n+2)*millisecond).Sync(worker, send, reply, 0)
+			b.Unpark(worker, main)
+			b.Start(main, 0)
+			b.Sync(main, receive, reply, 0)
+		}
+		b.Exit(main, ask)
+		b.Exit(worker, answer)
+		b.End(worker)
+		b.At(201 * millisecond).End(main)
+		source := b.Trace()
+		p, err := profile.New(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := Of(Gather(source, p))
+		i := slices.IndexFunc(list, func(it Item) bool { return it.ID == "late-answers" })
+		if (i >= 0) != (late > 0) {
+			t.Errorf("%d of 4 late: found %q", late, Texts(list))
+			continue
+		}
+		if i >= 0 && (list[i].Evidence[0].Value != float64(late*all/4) || list[i].Subject.Name != "main.answer" ||
+			!strings.Contains(list[i].Text, "since main.ask had stopped waiting")) {
+			t.Errorf("%d of 4 late: found %+v", late, list[i])
+		}
+	}
+}
