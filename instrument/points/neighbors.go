@@ -21,11 +21,7 @@ type neighbors struct {
 // elements are the parameters that are given the address of an element where a goroutine begins.
 func (f *finder) elements() map[*ssa.Parameter]bool {
 	own := map[*ssa.Parameter]bool{}
-	for _, fn := range f.set.Funcs {
-		form := f.ssa[fn.Node]
-		if form == nil {
-			continue
-		}
+	for _, form := range f.forms() {
 		for _, b := range form.Blocks {
 			for _, in := range b.Instrs {
 				c, ok := in.(ssa.CallInstruction)

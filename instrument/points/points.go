@@ -185,6 +185,7 @@ func Find(p *Package) *Set {
 	}
 	f.directives = readDirectives(p)
 	f.nameFuncs()
+	f.spins.conditions = findConditions(f.forms())
 	f.renameFuncs()
 	f.begun.countNames(p)
 	f.closures = findClosures(p)
@@ -241,7 +242,7 @@ func Find(p *Package) *Set {
 func newFinder(p *Package) *finder {
 	return &finder{Package: p, set: Set{Dynamic: map[uint32]Dynamic{}}, counted: map[types.Object]int{},
 		literals: map[*ast.FuncLit]*Func{}, begun: newBegun(),
-		spins: spins{map[*ssa.Function]bool{}, bareFuncs(p)}, calms: map[*ssa.Function]bool{},
+		spins: spins{pure: map[*ssa.Function]bool{}, bare: bareFuncs(p)}, calms: map[*ssa.Function]bool{},
 		briefs: map[*ssa.Function]bool{}}
 }
 
@@ -261,6 +262,16 @@ type finder struct {
 
 	directives directives
 	ordinals   map[string]int // of the points of the function at hand, by kind
+}
+
+// forms are the functions in the SSA form, in the order of their text.
+func (f *finder) forms() (list []*ssa.Function) {
+	for _, fn := range f.set.Funcs {
+		if form := f.ssa[fn.Node]; form != nil {
+			list = append(list, form)
+		}
+	}
+	return list
 }
 
 // add appends a point of fn and returns it; the first is fn itself.

@@ -13,6 +13,7 @@ import (
 type spins struct {
 	pure map[*ssa.Function]bool // functions that only read shared state
 	bare map[types.Object]bool  // functions of the package that are declared without a body
+	conditions
 }
 
 // bareFuncs returns the functions that are declared without a body. The SSA form does
@@ -33,8 +34,14 @@ func bareFuncs(p *Package) map[types.Object]bool {
 // other goroutines see, and none waits. The condition of some exit depends on shared
 // state that each iteration reads again at the same place.
 func (s *spins) is(n *natural) bool {
+	asks := false // a function that it was given
 	for in := range n.instrs {
-		if !s.harmless(in) {
+		c, call := in.(*ssa.Call)
+		asks = asks || call && s.asks(&c.Call)
+	}
+	for in := range n.instrs {
+		st, store := in.(*ssa.Store)
+		if counts := asks && store && n.counts(st); !counts && !s.harmless(in) {
 			return false
 		}
 	}
@@ -86,7 +93,10 @@ func (s *spins) call(c *ssa.Call) effect {
 		return working
 	}
 	fn := c.Call.StaticCallee()
-	if fn == nil {
+	switch {
+	case s.asks(&c.Call):
+		return reading
+	case fn == nil:
 		return working
 	}
 	if fn.Origin() != nil {

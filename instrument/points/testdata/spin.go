@@ -75,6 +75,36 @@ func works(p *int32, list []*atomic.Int32, c chan int) { // want proc polls
 	}
 }
 
+type pauses interface{ until(ready func() bool) }
+
+type hot struct{ rounds int }
+
+func (h *hot) until(ready func() bool) { // want proc forced polls "p.(*hot).until"
+	for !ready() { // want loop spins "for !ready()", call dynamic ""
+		h.rounds++
+	}
+}
+
+//go:noinline
+func until(ready func() bool) { // want proc polls "p.until"
+	for !ready() { // want loop spins "for !ready()", call dynamic ""
+		runtime.Gosched() // want call "runtime.Gosched"
+	}
+}
+
+//go:noinline
+func drain(next func() bool) { // want proc "p.drain"
+	for next() { // want loop "for next()", call dynamic ""
+	}
+}
+
+//go:noinline
+func gives(p pauses, seen int32) { // want proc "p.gives"
+	p.until(func() bool { return flag.Load() > seen }) // want call dynamic "", proc "p.gives.func1", call "sync/atomic.(*Int32).Load"
+	until(func() bool { return flag.Load() > seen })   // want call "p.until", proc "p.gives.func2", call "sync/atomic.(*Int32).Load"
+	drain(func() bool { total++; return total < 100 }) // want call "p.drain", proc "p.gives.func3"
+}
+
 // An update without a lock turns only if another was faster: its function stays inlined.
 func adds(n int32) { // want func derived "p.adds", skip proc "inlinable"
 	for {

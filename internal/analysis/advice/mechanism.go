@@ -89,7 +89,7 @@ func growsStacks(_ *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
 // sharesMemory is about atomic operations while other goroutines work.
 func sharesMemory(f *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
 	inlined := f.hasProbes(names.PackageOf(d.By))
-	if 2*e.SelfAlone > e.SelfBusy || !inlined && !strings.HasPrefix(d.By, "sync/atomic") {
+	if 2*e.SelfAlone > e.SelfBusy || !inlined && !strings.HasPrefix(d.By, "sync/atomic") || f.spins(e) {
 		return false // no other goroutine uses the memory, or it is a part of something else
 	}
 	// Reads of a cache line that another processor has are slow, too, and a failed operation is
@@ -103,6 +103,13 @@ func sharesMemory(f *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
 	it.Text = fmt.Sprintf("do fewer atomic operations in %s, as with a count for each goroutine, in a cache line of its own, added up at the end: %s takes %.0f to %.0f %% of the own time of %s, while other goroutines work",
 		at(&it.Subject), by, 100*d.In[0], 100*d.In[1], e.Name)
 	return true
+}
+
+// spins reports whether a procedure has a loop that only waits.
+func (f *Facts) spins(e *profile.Entry) bool {
+	return slices.ContainsFunc(f.Entries, func(l profile.Entry) bool {
+		return l.Kind == profile.KindLoop && l.Spins && strings.HasPrefix(l.Name, e.Name+": ")
+	})
 }
 
 // locksOften is about operations on a lock.

@@ -10,8 +10,8 @@ import (
 	"qinst.dev/internal/measure"
 )
 
-// Who asks for something may stop waiting for the answer, as at a deadline. The answer is worked out
-// all the same unless who works looks first, and nobody receives it.
+// Who asks for something may stop waiting for the answer, as at a deadline. The answer is worked
+// out all the same unless who works looks first, and nobody receives it.
 
 // fewAnswers is up to how many answers say nothing.
 const fewAnswers = 20
