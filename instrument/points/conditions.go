@@ -45,7 +45,8 @@ func (l conditions) add(c *ssa.CallCommon, waiting map[string][]*ssa.Parameter) 
 	}
 	for _, p := range waiting[name] {
 		for i, a := range c.Args {
-			if i+from < len(p.Parent().Params) && p.Parent().Params[i+from] == p && (c.IsInvoke() || c.StaticCallee() == p.Parent()) {
+			to := p.Parent()
+			if i+from < len(to.Params) && to.Params[i+from] == p && (c.IsInvoke() || c.StaticCallee() == to) {
 				l[p] = append(l[p], a)
 			}
 		}
@@ -55,7 +56,8 @@ func (l conditions) add(c *ssa.CallCommon, waiting map[string][]*ssa.Parameter) 
 // isCondition reports whether a type is func() bool.
 func isCondition(t types.Type) bool {
 	s, ok := t.Underlying().(*types.Signature)
-	return ok && s.Params().Len() == 0 && s.Results().Len() == 1 && types.Identical(s.Results().At(0).Type(), types.Typ[types.Bool])
+	return ok && s.Params().Len() == 0 && s.Results().Len() == 1 &&
+		types.Identical(s.Results().At(0).Type(), types.Typ[types.Bool])
 }
 
 // asks reports whether a call is of a condition that a function was given.
