@@ -24,9 +24,10 @@ func mechanisms(f *Facts) (out []Item) {
 		if !isWritten(e) {
 			continue
 		}
+		again := false // updates that fail are made again, with what they allocate
 		for _, m := range known {
 			d, worth := by(e, m.how), f.worthOf(e)
-			if d == nil || d.In[0]*float64(worth) < surelyGains*float64(f.Wall) {
+			if d == nil || again && m.how == replay.Allocation || d.In[0]*float64(worth) < surelyGains*float64(f.Wall) {
 				continue
 			}
 			it := Item{Subject: about(e), WhatIf: fmt.Sprintf("self:%s=-%.0f%%", e.Name, 100*d.Share), partly: true,
@@ -34,6 +35,7 @@ func mechanisms(f *Facts) (out []Item) {
 			it.Subject.Line = d.Line
 			if m.concludes(f, e, d, &it) {
 				out = append(out, it)
+				again = again || m.how == replay.Atomic && strings.Contains(d.By, "CompareAndSwap")
 			}
 		}
 	}

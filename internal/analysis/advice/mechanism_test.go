@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,30 @@ func TestMisused(t *testing.T) {
 		}
 		if id != c.id || !strings.Contains(text, c.text) {
 			t.Errorf("%s, %d calls: found %s, %q, expected %s, %q", c.how, c.calls, id, text, c.id, c.text)
+		}
+	}
+}
+
+// TestFailedUpdates: what an update without a lock allocates is allocated again when it fails, and
+// is no cause of its own.
+func TestFailedUpdates(t *testing.T) {
+	t.Parallel()
+	for by, want := range map[string][]string{
+		"sync/atomic.(*Pointer[...]).CompareAndSwap": {"contended-atomic"},
+		"sync/atomic.(*Int64).Add":                   {"contended-atomic", "much-allocation"},
+	} {
+		part := profile.Part95{Share: 0.4, In: [2]float64{0.3, 0.5}}
+		p := &profile.Profile{Wall: 5e8, Busy: 1e9, NPTSum: 5e8, Procs: 2, Parallelism: []int64{0, 0, 5e8},
+			Entries: []profile.Entry{{Kind: profile.KindProc, ID: "1", Name: "main.f", File: "f.go", SelfNPT: 4e8, NPT: 5e8,
+				SelfBusy: 8e8, Busy: 1e9, BusyAt: []int64{0, 0, 1e9}, Calls: 9,
+				Doing: []profile.Doing{{How: replay.Allocation, By: "runtime.newobject", Line: 9, Part95: part},
+					{How: replay.Atomic, By: by, Line: 9, Part95: part}}}}}
+		var got []string
+		for _, it := range mechanisms(&Facts{Profile: p}) {
+			got = append(got, it.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: found %q, expected %q", by, got, want)
 		}
 	}
 }

@@ -8,61 +8,107 @@ import (
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/measure"
+	"qinst.dev/internal/trace"
 )
 
-// Who asks for something may stop waiting for the answer, as at a deadline. The answer is worked
-// out all the same unless who works looks first, and nobody receives it.
+// A client may stop waiting for its answer, as at a deadline. The answer is worked out all the same
+// unless the server looks first, and it is never received.
 
-// fewAnswers is up to how many answers say nothing.
-const fewAnswers = 20
+const (
+	// fewAnswers is up to how many answers say nothing.
+	fewAnswers = 20
+	// fewSkipped is up to which share of the clients that stopped waiting get no answer from a server
+	// that does not look.
+	fewSkipped = 0.1
+)
 
 // unread finds channels with answers that come too late.
 func unread(f *Facts) (out []Item) {
 	for i := range f.Objects {
 		o := &f.Objects[i]
-		if o.Kind != "channel" || o.Objects < fewAnswers || o.Degraded > 0 || len(o.EndedBy) == 0 || !f.givesUp(o) {
+		if f.Program == nil || o.Kind != "channel" || o.Objects < fewAnswers || o.Degraded > 0 || len(o.EndedBy) == 0 {
 			continue
 		}
-		by := f.written(o.EndedBy[0].Reason)
-		late, all := f.late(o.Name)
-		part := measure.Ratio(late, all)
-		if by == nil || all < fewAnswers || part < surelyGains {
+		by, until := f.written(o.EndedBy[0].Reason), f.givenUp(o)
+		if by == nil || until == nil {
+			continue
+		}
+		a := answers{of: o.Name, until: until.Name}
+		a.read(f.Program)
+		part := measure.Ratio(a.late, a.all)
+		if a.all < fewAnswers || part < surelyGains || !a.worked() {
 			continue
 		}
 		most := int64(part * float64(min(f.Wall, o.Wait)))
-		out = append(out, Item{ID: "late-answers", Claim: "nobody waits any more for what is worked out", Subject: about(by),
+		s := about(by)
+		out = append(out, Item{ID: "late-answers", Claim: "nobody waits any more for what is worked out", Subject: s,
 			Change: LessWork, AtMost: most,
-			Evidence: []Fact{count("answers that nobody received", late), count("of", all)},
+			Evidence: []Fact{count("answers that nobody received", a.late), count("of", a.all)},
 			Text: fmt.Sprintf("let %s look, before it works, whether somebody still waits, as by the error of the request's context: %s of %s answers that were sent to %s were never received, since %s had stopped waiting. Gain: %s of the run at most",
-				at(new(about(by))), measure.Count(late), measure.Count(all), o.Name, o.WaitedIn[0].Reason,
+				at(&s), measure.Count(a.late), measure.Count(a.all), o.Name, o.WaitedIn[0].Reason,
 				measure.Percent(most, f.Wall))})
 	}
 	return out
 }
 
-// givesUp reports whether who waits for a channel may go on with something that no goroutine of the
-// program does.
-func (f *Facts) givesUp(o *profile.Object) bool {
-	return len(o.WaitedIn) > 0 && slices.ContainsFunc(f.Objects, func(x profile.Object) bool {
-		return x.Name != o.Name && len(x.WaitedIn) > 0 && x.WaitedIn[0].Reason == o.WaitedIn[0].Reason &&
+// givenUp is the other event that waits for a channel may end with, such as a deadline; nil: there
+// is none.
+func (f *Facts) givenUp(o *profile.Object) *profile.Object {
+	i := slices.IndexFunc(f.Objects, func(x profile.Object) bool {
+		return len(o.WaitedIn) > 0 && x.Name != o.Name && len(x.WaitedIn) > 0 &&
+			x.WaitedIn[0].Reason == o.WaitedIn[0].Reason &&
 			x.Waits >= fewAnswers && len(x.EndedBy) > 0 && strings.HasPrefix(x.EndedBy[0].Reason, "[")
 	})
+	if i < 0 {
+		return nil
+	}
+	return &f.Objects[i]
 }
 
-// late is how many channels of a name had something sent and nothing received, and to how many
-// something was sent.
-func (f *Facts) late(name string) (late, all int64) {
-	if f.Program == nil {
-		return 0, 0
+// answers are those to requests of one kind, each by a channel of its own.
+type answers struct {
+	of, until string // the channels, and what is waited for beside them
+	all, late int64  // channels that something was sent to, and those of which nothing was received
+	given     int64  // waits that were given up
+	gaps      []int64
+	after     float64 // ns from when waits were given up until the late answers, all together
+}
+
+// worked reports whether the late answers were worked out after their clients had stopped waiting.
+// A server that looks sends none to most of these, and an answer whose client stops waiting
+// meanwhile is late by less than the work takes.
+func (a *answers) worked() bool {
+	if float64(a.late) < (1-fewSkipped)*float64(a.given) || len(a.gaps) == 0 {
+		return false
 	}
-	for i := range f.Program.Objects {
-		o := &f.Program.Objects[i]
-		if o.Name < 0 || f.Program.R.T.Points[o.Name].Name != name || o.Times(steps.Send) == 0 {
-			continue
-		}
-		if all++; o.Times(steps.Receive) == 0 {
-			late++
+	slices.Sort(a.gaps)
+	return a.given > a.late || a.after > float64(a.late)*float64(a.gaps[len(a.gaps)/2])
+}
+
+// read finds the answers in the steps of a run.
+func (a *answers) read(p *steps.Program) {
+	named := func(id steps.ObjectID, name string) bool {
+		at := p.Objects[id].Name
+		return at >= 0 && p.R.T.Points[at].Name == name
+	}
+	for g := range p.Gs {
+		last := trace.Time(-1)
+		for id := p.Gs[g].First; id != 0; id = p.Step(id).Next {
+			s := p.Step(id)
+			switch o := &p.Objects[s.Obj]; {
+			case s.Op == steps.Receive && named(s.Obj, a.until):
+				a.given++
+				a.after -= float64(s.At)
+			case s.Op == steps.Send && named(s.Obj, a.of):
+				if a.all++; o.Times(steps.Receive) == 0 {
+					a.late++
+					a.after += float64(s.At)
+				}
+				if last >= 0 {
+					a.gaps = append(a.gaps, int64(s.At-last))
+				}
+				last = s.At
+			}
 		}
 	}
-	return late, all
 }
