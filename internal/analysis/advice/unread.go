@@ -17,8 +17,8 @@ import (
 const (
 	// fewAnswers is up to how many answers say nothing.
 	fewAnswers = 20
-	// fewSkipped is up to which share of the clients that stopped waiting get no answer from a server
-	// that does not look.
+	// fewSkipped is up to which share of the clients that stopped waiting get no answer from a
+	// server that does not look.
 	fewSkipped = 0.1
 )
 
