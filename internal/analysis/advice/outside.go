@@ -135,6 +135,11 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 		it.Text = fmt.Sprintf("%s sleeps between requests, in %.1f goroutines at once, on average, and the run waits for that for %s: if clients are meant to pause, nothing is slow here.",
 			at(&s), f.asleep(w.Name), long)
 		return it
+	case w.What == "" && c == steps.Timer && f.singly(w):
+		it.ID, it.Claim, it.Remark = "one-at-a-time", "what is waited for does one thing at a time", true
+		it.Text = fmt.Sprintf("%s waits for timers for %s with %s locked, each of %d for one at a time, %.1f at once on average: if that is meant, nothing is slow here.",
+			at(&s), long, w.Under, f.object(w.Under).Objects, f.asleep(w.Name))
+		return it
 	case w.What != "" && names.IsOpened(w.What):
 		it.partly = w.Count < fewConnections // the first ones are needed
 		it.ID, it.Claim, it.Change = "new-connections", "connections are opened again and again", Batch
@@ -142,7 +147,7 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 	case w.What != "":
 		it.ID, it.Claim, it.Change = "library-wait", "the run waits for what a library gives to so many", MoreWorkers
 		it.Text = fmt.Sprintf("%s waits for %s for %s: allow more, or ask less often", at(&s), what, long)
-	case w.Several && f.asleep(w.Name) >= together:
+	case f.asleep(w.Name) >= together:
 		it.Change = MoreWorkers
 		it.Text = fmt.Sprintf("%s waits for timers for %s, on average in %.1f goroutines%s: let more of them wait at once, or ask for less%s",
 			at(&s), long, f.asleep(w.Name), inLoop(w), f.slowest(w))
@@ -210,6 +215,17 @@ func (f *Facts) pauses(w *critpath.WaitedIn) bool {
 	x := f.Path.Pauses()[critpath.Place{Name: w.Name, File: w.File, Line: w.Line}]
 	return 2*x.Answered > x.All
 }
+
+// singly reports whether goroutines wait in one place each with a lock of its own, for which seldom
+// another one waits: it stands for something that does one thing at a time.
+func (f *Facts) singly(w *critpath.WaitedIn) bool {
+	o := f.object(w.Under)
+	return o != nil && o.Objects > 1 && seldom*o.Wait < o.Hold && f.asleep(w.Name) >= together
+}
+
+// seldom is how many times the time for which goroutines wait for a lock it is held at least, if
+// they seldom do.
+const seldom = 10
 
 // inLoop names the loop in which a goroutine waits one time after another.
 func inLoop(w *critpath.WaitedIn) string {

@@ -168,6 +168,10 @@ func TestOutside(t *testing.T) {
 	opens.What, opens.Count = names.Opened["database/sql.(*DB).conn"], 30
 	limited := sleep
 	limited.What = "the rate of the limiter"
+	device, alone, queued := many, many, many
+	device.Under, alone.Under, queued.Under = "main.devices", "main.device", "main.queued"
+	oneOf := many // one goroutine's sleeps are on the path
+	oneOf.Several = false
 	for _, c := range []struct {
 		path   *critpath.Result
 		served string
@@ -180,6 +184,10 @@ func TestOutside(t *testing.T) {
 		{answering(waitsOnPath("timer", 300, many), 6, 10), "", "pause", "main.many (poll.go:7) sleeps between requests, in 2.4 goroutines at once, on average"},
 		{answering(waitsOnPath("timer", 300, many), 4, 10), "", "timer", "let more of them wait at once, or ask for less"},
 		{answering(waitsOnPath("timer", 300, several), 6, 10), "", "timer", "main.poll (poll.go:7) sleeps for"},
+		{waitsOnPath("timer", 300, oneOf), "", "timer", "on average in 2.4 goroutines: let more of them wait at once"},
+		{waitsOnPath("timer", 300, device), "", "one-at-a-time", "with main.devices locked, each of 6 for one at a time, 2.4 at once on average"},
+		{waitsOnPath("timer", 300, alone), "", "timer", "let more of them wait at once"},
+		{waitsOnPath("timer", 300, queued), "", "timer", "let more of them wait at once"},
 		{waitsOnPath("timer", 300, inTurn), "", "timer", "on average in 2.4 goroutines, one after another in the loop of main.load (load.go:3): let more of them wait at once, or ask for less, or do not wait for the slowest (the average is 40ns)"},
 		{delaying(waitsOnPath("timer", 300, many), "main.loud", 750), "", "timer", "ask for less. Meanwhile 1.5 goroutines wait at main.loud"},
 		{delaying(waitsOnPath("timer", 300, sleep), "main.loud", 200), "", "timer", "wait less, or do more after each, unless this is how fast the run is to go. Meanwhile 0.4 goroutines wait at main.loud"},
@@ -205,6 +213,9 @@ func TestOutside(t *testing.T) {
 			Waits: 12, WaitedIn: []profile.Wait{{Reason: "main.many", Time: 1200}}},
 			profile.Object{Name: "main.reply", Kind: "channel", Objects: 9},
 			profile.Object{Name: "main.feed", Kind: "channel", Objects: 1},
+			profile.Object{Name: "main.devices", Kind: "lock", Objects: 6, Hold: 1200, Wait: 100},
+			profile.Object{Name: "main.device", Kind: "lock", Objects: 1, Hold: 1200},
+			profile.Object{Name: "main.queued", Kind: "lock", Objects: 6, Hold: 1200, Wait: 300},
 			profile.Object{Name: "time.Sleep in main.slow", Kind: "sleep", Wait: 1200,
 				Waits: 30, WaitedIn: []profile.Wait{{Reason: "main.slow", Time: 1200}}})
 		list := outside(f)

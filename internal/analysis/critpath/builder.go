@@ -113,6 +113,7 @@ type inPlace struct {
 	g       steps.G                   // one of them
 	several bool                      // and there are others
 	loops   map[trace.PointID]float64 // that the waits were in
+	locks   map[int]float64           // entries of locks that were held
 	paced   int64                     // waits until a time of the clock, after which something was done
 	acks    float64                   // ns, of those as long as the system delays acknowledgments
 }

@@ -69,7 +69,7 @@ func (b *builder) waitsIn(i int, s stretch, g steps.G) {
 	}
 	x := b.sums[i].in[at]
 	if x == nil {
-		x = &inPlace{g: g, loops: map[trace.PointID]float64{}}
+		x = &inPlace{g: g, loops: map[trace.PointID]float64{}, locks: map[int]float64{}}
 		b.sums[i].in[at] = x
 	}
 	if x.ns += float64(s.to - s.from); !b.p.Again(s.step) {
@@ -81,6 +81,11 @@ func (b *builder) waitsIn(i int, s stretch, g steps.G) {
 	}
 	if s.cause == steps.Timer && b.paces(s.step) {
 		x.paced++
+	}
+	for _, i := range b.holds.under(s.step) {
+		if b.lines[i].kind == KindSync {
+			x.locks[i] += float64(s.to - s.from)
+		}
 	}
 	if l := b.loopOf(s.step); l != trace.NoPoint {
 		x.loops[l] += float64(s.to - s.from)
@@ -218,6 +223,9 @@ func (b *builder) waitedIn(in map[waitPlace]*inPlace) (list []WaitedIn) {
 		if l, ok := mostly(x.loops, x.ns); ok {
 			p := &b.r.T.Points[l]
 			w.Loop = &Place{b.r.T.NameOf(l), p.File, p.Line}
+		}
+		if i, ok := mostly(x.locks, x.ns); ok {
+			w.Under = b.named(b.lines[i]).Name
 		}
 		if f.waiter.Function != "" {
 			w.Waiter = &Place{f.waiter.Function, f.waiter.File, f.waiter.Line}

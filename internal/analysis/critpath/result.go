@@ -126,6 +126,8 @@ type WaitedIn struct {
 	Paced bool `json:"paced,omitempty"`
 	// Loop is the innermost loop around most of these waits.
 	Loop *Place `json:"loop,omitempty"`
+	// Under is a lock that was held in most of these waits.
+	Under string `json:"under,omitempty"`
 	// Waiter is where another goroutine waited until the timer started one that ended that: the
 	// timer was a deadline, which was set in the place above.
 	Waiter *Place `json:"waiter,omitempty"`
