@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/measure"
 )
 
@@ -32,10 +34,13 @@ func collector(f *Facts) []Item {
 	it.Text = fmt.Sprintf("allocate less%s: the garbage collector took %s %s, in %s cycles", allocating(p, &it),
 		measure.Percent(used, of), what, measure.Count(p.GC.Cycles))
 	if measure.Ratio(taking, of) >= someCollector.value() {
-		it.WhatIf, it.AtMost = "", p.Wall*(used+taking)/max(1, of)
+		it.WhatIf, it.AtMost = "", int64(measure.Ratio(min(used+taking, of), of)*float64(f.worked()))
+		if float64(it.AtMost) < surelyGains*float64(p.Wall) {
+			it.Gain = &Gain{High: it.AtMost} // what the run waits for is something else
+		}
 		it.Evidence = append(it.Evidence, ns("to get memory, about", taking))
 		it.Text += fmt.Sprintf(", and to get memory took %s to %s", measure.Percent(taking/6, of),
-			measure.Percent(2*taking, of))
+			measure.Percent(min(2*taking, of), of))
 	}
 	if p.Timeline != nil && len(p.Timeline.Heap) > 0 {
 		most := int64(0)
@@ -57,6 +62,22 @@ func collector(f *Facts) []Item {
 	}
 	it.Text += ". With a larger GOGC or a GOMEMLIMIT it runs less often"
 	return []Item{it}
+}
+
+// worked is the part of the run in which it waits for no timer, network or system call, in ns.
+func (f *Facts) worked() int64 {
+	if f.Path == nil || f.Served != "" || f.Path.T == 0 {
+		return f.Wall
+	}
+	works := f.Path.T
+	for _, c := range []steps.Cause{steps.Timer, steps.Network, steps.Call} {
+		for i := range f.Path.Entries {
+			if e := &f.Path.Entries[i]; e.Kind == critpath.KindWait && e.ID == "wait:"+c.String() {
+				works -= e.Self
+			}
+		}
+	}
+	return int64(measure.Ratio(max(0, works), f.Path.T) * float64(f.Wall))
 }
 
 // limited reports whether the collector runs much more often than the heap's goal asks for, as near

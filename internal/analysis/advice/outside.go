@@ -130,7 +130,7 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 			it.Text = fmt.Sprintf("%s keeps the pace of a clock, for which it waits for %s: only another rule changes that.", at(&s), long)
 		}
 		return it
-	case w.What == "" && w.Several && f.pauses(w):
+	case w.What == "" && f.pauses(w):
 		it.ID, it.Claim, it.Remark = "pause", "clients pause after each answer", true
 		it.Text = fmt.Sprintf("%s sleeps between requests, in %.1f goroutines at once, on average, and the run waits for that for %s: if clients are meant to pause, nothing is slow here.",
 			at(&s), f.asleep(w.Name), long)

@@ -182,6 +182,7 @@ func TestOutside(t *testing.T) {
 		{waitsOnPath("timer", 300, several), "", "timer", "main.poll (poll.go:7) sleeps for"},
 		{waitsOnPath("timer", 300, many), "", "timer", "main.many (poll.go:7) waits for timers for 300ns (60.0% of the run, 3 times 100ns), on average in 2.4 goroutines: let more of them wait at once, or ask for less"},
 		{answering(waitsOnPath("timer", 300, many), 6, 10), "", "pause", "main.many (poll.go:7) sleeps between requests, in 2.4 goroutines at once, on average"},
+		{answering(waitsOnPath("timer", 300, oneOf), 6, 10), "", "pause", "main.many (poll.go:7) sleeps between requests"},
 		{answering(waitsOnPath("timer", 300, many), 4, 10), "", "timer", "let more of them wait at once, or ask for less"},
 		{answering(waitsOnPath("timer", 300, several), 6, 10), "", "timer", "main.poll (poll.go:7) sleeps for"},
 		{waitsOnPath("timer", 300, oneOf), "", "timer", "on average in 2.4 goroutines: let more of them wait at once"},
@@ -223,6 +224,20 @@ func TestOutside(t *testing.T) {
 		case c.id == "" && len(list) == 0:
 		case len(list) != 1 || list[0].ID != c.id || !strings.Contains(list[0].Text, c.text):
 			t.Errorf("found %+v, expected %s: %s", list, c.id, c.text)
+		}
+	}
+}
+
+// TestCollectorOffPath: allocation gains no more than the part of the run that waits for nothing.
+func TestCollectorOffPath(t *testing.T) {
+	for waits, want := range map[int64]string{0: "garbage-collector", 495: "garbage-collector-gains-nothing"} {
+		p := twoLocks()
+		p.Objects, p.CPU, p.GC.Cycles = nil, profile.CPU{Known: true, User: 1000, Collector: 200}, 5
+		p.Memory = &profile.Memory{Bytes: 1000, Places: []profile.Taken{{Name: "main.f", Share: 0.6}}}
+		f := &Facts{Profile: p, Path: waitsOnPath("timer", waits)}
+		list := f.weigh(collector(f))
+		if len(list) != 1 || list[0].ID != want || list[0].Remark != (waits > 0) {
+			t.Errorf("%d of 500 ns are waits: found %+v, expected %s", waits, list, want)
 		}
 	}
 }
