@@ -23,12 +23,17 @@ func (f *finder) markFills() {
 			continue
 		}
 		for _, c := range fills(form) {
-			_, line := f.place(c.Pos())
-			for i := int(fn.Point); i < len(f.set.Points) && f.set.Points[i].Owner == fn.Point; i++ {
-				if p := &f.set.Points[i]; p.Kind == spec.PointCall && p.Line == line && isCallOf(p, c) {
-					p.Flags |= spec.FlagFills
-				}
-			}
+			f.markCall(fn, c, spec.FlagFills)
+		}
+	}
+}
+
+// markCall flags a call in a function, if it is a point.
+func (f *finder) markCall(fn *Func, c *ssa.Call, flag uint32) {
+	_, line := f.place(c.Pos())
+	for i := int(fn.Point); i < len(f.set.Points) && f.set.Points[i].Owner == fn.Point; i++ {
+		if p := &f.set.Points[i]; p.Kind == spec.PointCall && p.Line == line && isCallOf(p, c) {
+			p.Flags |= flag
 		}
 	}
 }

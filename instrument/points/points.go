@@ -232,6 +232,7 @@ func Find(p *Package) *Set {
 	f.markPaces()
 	f.markFills()
 	f.markChains()
+	f.markLoopChains()
 	f.markMemory()
 	f.sumSmall()
 	f.set.Warnings = f.warnings()

@@ -84,7 +84,7 @@ func few(n int) { // want proc
 
 //go:noinline
 func conditions(n int) bool { // want proc
-	for ; n < 10; n += work(n) { // want loop "for n < 10", call
+	for ; n < 10; n += work(n) { // want loop "for n < 10", call chained
 	}
 	switch {
 	case positive(n): // want call

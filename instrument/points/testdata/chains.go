@@ -32,7 +32,55 @@ func (l *links) advance(n int) uint64 { // want proc chained "p.(*links).advance
 	return x
 }
 
+//go:noinline
+func stretch(seed [32]byte, n int) [32]byte { // want proc "p.stretch"
+	var block [64]byte
+	for range n { // want loop "range n"
+		copy(block[:32], seed[:])
+		block[40]++
+		seed = digest(block[:]) // want call chained "p.digest"
+	}
+	return seed
+}
+
+//go:noinline
+func digits(n uint64) uint64 { // want proc "p.digits"
+	for range 100 { // want loop "range 100"
+		n = next(n) + 1 // want call chained "p.next"
+	}
+	return n
+}
+
+//go:noinline
+func next(n uint64) uint64 { // want proc "p.next"
+	for i := range n & 15 { // want skip loop "short body"
+		n ^= i
+	}
+	return n
+}
+
 // What follows can be divided.
+
+//go:noinline
+func total(list [][]byte) (sum uint64, all [][32]byte) { // want proc "p.total"
+	for _, b := range list { // want loop "range list"
+		d := digest(b) // want call "p.digest"
+		sum += uint64(d[0])
+		all = append(all, d)
+	}
+	return sum, all
+}
+
+//go:noinline
+func scratch(list [][]byte) (sum int) { // want proc "p.scratch"
+	var block [64]byte
+	for _, b := range list { // want loop "range list"
+		copy(block[:], b)
+		d := digest(block[:]) // want call "p.digest"
+		sum += int(d[3])
+	}
+	return sum
+}
 
 //go:noinline
 func (l *links) add(n int) { // want proc "p.(*links).add"

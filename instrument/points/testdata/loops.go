@@ -78,7 +78,7 @@ func once(n int) { // want proc
 //go:noinline
 func gotoLoop(n int) { // want proc
 again: // want loop "goto again"
-	if n = work(n); n < 10 { // want call
+	if n = work(n); n < 10 { // want call chained
 		goto again
 	}
 }
@@ -111,7 +111,7 @@ func jumpsIn(n int) { // want proc
 	}
 	work(1) // want call
 again: // want skip loop "head of a goto's target"
-	if n = work(n); n < 10 { // want call
+	if n = work(n); n < 10 { // want call chained
 		goto again
 	}
 }

@@ -28,11 +28,39 @@ func (f *Facts) recurrent(list []Item) []Item {
 		return list
 	}
 	s := f.whose(most[0])
-	return append(slices.DeleteFunc(list, divides), Item{ID: "recurrence", Claim: "each call needs the result of the one before",
+	return append(slices.DeleteFunc(list, divides), Item{ID: "recurrence", Claim: "each step of the work needs the one before",
 		Subject: s, Remark: true, Change: LessWork,
 		Evidence: []Fact{share("of the run for its own code", measure.Ratio(f.worthOf(most[0]), f.Wall))},
-		Text: fmt.Sprintf("The run waits for %s, and each call of it needs the result of the one before: its work cannot be divided, and is done in one goroutine at a time.",
+		Text: fmt.Sprintf("The run waits for %s, and each step of it needs the result of the one before: its work cannot be divided, and is done in one goroutine at a time.",
 			at(&s))})
+}
+
+// lastingLoop is the share of the run that a function takes each time that has a loop whose
+// iterations need each other, at least: of shorter ones several may run at once.
+const lastingLoop = 0.4
+
+// inChain reports whether most of a procedure's work is a call that is given what it has returned,
+// or the procedure is what such a call calls.
+func (f *Facts) inChain(e *profile.Entry) bool {
+	if f.Program == nil {
+		return false
+	}
+	t := f.Program.R.T
+	for i := range t.Points {
+		p := &t.Points[i]
+		if p.Kind != spec.PointCall || p.Flags&spec.FlagChained == 0 {
+			continue
+		}
+		in := f.written(t.NameOf(p.Owner))
+		if in == nil || float64(in.CallBusy) < lastingLoop*float64(f.Wall)*float64(max(1, in.Calls)) {
+			continue
+		}
+		most := len(e.Callees) > 0 && e.Callees[0].In[0] >= 0.5 && e.Callees[0].Line == p.Line
+		if in.Name == e.Name && most || p.Name == e.Name && 10*p.Hits >= 9*e.Calls {
+			return true
+		}
+	}
+	return false
 }
 
 // isChained reports whether a procedure, or the one that it calls for most of its work, is flagged
@@ -42,5 +70,5 @@ func (f *Facts) isChained(e *profile.Entry) bool {
 	if c := f.worker(e); c != nil {
 		flags |= f.flagsOf(c.Name)
 	}
-	return flags&spec.FlagChained != 0
+	return flags&spec.FlagChained != 0 || f.inChain(e)
 }

@@ -45,6 +45,44 @@ func TestRecurrence(t *testing.T) {
 	}
 }
 
+// TestRecurrentLoop: the calls of a loop need each other, in a function that lasts. Of short ones
+// several may run at once.
+func TestRecurrentLoop(t *testing.T) {
+	t.Parallel()
+	for _, calls := range []int{1, 4} {
+		b := tracetest.New(2)
+		main := b.Go(0, "runtime.main")
+		b.Start(main, 0)
+		stretch, hash := b.Proc("main.stretch"), b.Proc("main.hash")
+		step := b.Calls(stretch, "main.hash", uint64(10*calls))
+		keep := b.Go(main, "main.keep")
+		b.Start(keep, 1)
+		b.Wait(keep, "chan receive", 0x100, 0)
+		for range calls {
+			b.Enter(main, stretch)
+			for range 10 {
+				b.Enter(main, hash)
+				b.At(b.Now()+40*millisecond/int64(calls)).Exit(main, hash)
+			}
+			b.Exit(main, stretch)
+		}
+		b.Unpark(main, keep)
+		b.Start(keep, 1)
+		b.End(keep)
+		b.At(410 * millisecond).End(main)
+		source := b.Trace()
+		source.Points[step].Flags |= spec.FlagChained
+		p, err := profile.New(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := Of(Gather(source, p))
+		if got := slices.ContainsFunc(list, func(it Item) bool { return it.ID == "recurrence" }); got != (calls == 1) {
+			t.Errorf("%d calls: found %q", calls, Texts(list))
+		}
+	}
+}
+
 // TestPoolsOffPath: the pool of a library, for which many wait while the run waits for something
 // else.
 func TestPoolsOffPath(t *testing.T) {

@@ -136,12 +136,12 @@ func delaying(r *critpath.Result, object string, ns int64) *critpath.Result {
 	return r
 }
 
-// answering lets most of the sleeps on a path follow an answer.
-func answering(r *critpath.Result, of, all int) *critpath.Result {
+// answering lets so many of ten sleeps on a path follow an answer.
+func answering(r *critpath.Result, of int) *critpath.Result {
 	in := &r.Entries[0].In[0]
 	at := critpath.Place{Name: in.Name, File: in.File, Line: in.Line}
 	r.Pauses = func() map[critpath.Place]critpath.Pauses {
-		return map[critpath.Place]critpath.Pauses{at: {All: all, Answered: of}}
+		return map[critpath.Place]critpath.Pauses{at: {All: 10, Answered: of}}
 	}
 	return r
 }
@@ -181,10 +181,10 @@ func TestOutside(t *testing.T) {
 		{waitsOnPath("timer", 320, sleep, short), "", "timer", "main.poll (poll.go:7) waits for timers one after another, for 300ns (60.0% of the run, 3 times 100ns): start these together"},
 		{waitsOnPath("timer", 300, several), "", "timer", "main.poll (poll.go:7) sleeps for"},
 		{waitsOnPath("timer", 300, many), "", "timer", "main.many (poll.go:7) waits for timers for 300ns (60.0% of the run, 3 times 100ns), on average in 2.4 goroutines: let more of them wait at once, or ask for less"},
-		{answering(waitsOnPath("timer", 300, many), 6, 10), "", "pause", "main.many (poll.go:7) sleeps between requests, in 2.4 goroutines at once, on average"},
-		{answering(waitsOnPath("timer", 300, oneOf), 6, 10), "", "pause", "main.many (poll.go:7) sleeps between requests"},
-		{answering(waitsOnPath("timer", 300, many), 4, 10), "", "timer", "let more of them wait at once, or ask for less"},
-		{answering(waitsOnPath("timer", 300, several), 6, 10), "", "timer", "main.poll (poll.go:7) sleeps for"},
+		{answering(waitsOnPath("timer", 300, many), 6), "", "pause", "main.many (poll.go:7) sleeps between requests, in 2.4 goroutines at once, on average"},
+		{answering(waitsOnPath("timer", 300, oneOf), 6), "", "pause", "main.many (poll.go:7) sleeps between requests"},
+		{answering(waitsOnPath("timer", 300, many), 4), "", "timer", "let more of them wait at once, or ask for less"},
+		{answering(waitsOnPath("timer", 300, several), 6), "", "timer", "main.poll (poll.go:7) sleeps for"},
 		{waitsOnPath("timer", 300, oneOf), "", "timer", "on average in 2.4 goroutines: let more of them wait at once"},
 		{waitsOnPath("timer", 300, device), "", "one-at-a-time", "with main.devices locked, each of 6 for one at a time, 2.4 at once on average"},
 		{waitsOnPath("timer", 300, alone), "", "timer", "let more of them wait at once"},
