@@ -16,7 +16,7 @@ type rule func(*Facts) []Item
 // that name a possible change come first.
 var rules = []rule{abandoned, leaks, endless, fewProcessors, locks, locked, semaphores, pools, connections,
 	receivers, receivesAlone, barriers, batches, buffers,
-	outside, serialWork, imbalance, starvation, turns, idleness, tiny, herds, spinning,
+	outside, serialWork, imbalance, unequalEndings, starvation, turns, idleness, tiny, herds, spinning,
 	operations, mechanisms, farMemory, remembers, unread, handovers, forced, stops, collector, unprobed}
 
 // Of returns the conclusions that facts support, those whose change gains most first.

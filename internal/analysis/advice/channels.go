@@ -34,8 +34,8 @@ func semaphores(f *Facts) (out []Item) {
 		out = append(out, Item{ID: "semaphore", Claim: "goroutines of a kind let each other in by a channel",
 			Subject: aboutObject(o), Change: MoreWorkers, WhatIf: f.room(o, 1), upTo: f.room(o, enough),
 			Evidence: evidence,
-			Text: fmt.Sprintf("let more goroutines in at %s, or hold it for a shorter time: they queued for it in %s for %s, %.2f on average, until another one of them left",
-				name(o), o.WaitedIn[0].Reason, long, mean)})
+			Text: fmt.Sprintf("let more goroutines in at %s, or hold it for a shorter time: they queued for it in %s for %s, %.2f on average, until another one of them left%s",
+				name(o), o.WaitedIn[0].Reason, long, mean, f.holders(o).meanwhile())})
 	}
 	return out
 }
