@@ -43,6 +43,7 @@ func run(repaired func(string) bool) {
 		{"lockedwork", lockedwork, lockedworkRepaired},
 		{"loglock", loglock, loglockRepaired},
 		{"longestlast", longestlast, longestlastRepaired},
+		{"losers", losers, losersRepaired},
 		{"merge", merge, mergeRepaired},
 		{"newconnections", newconnections, newconnectionsRepaired},
 		{"onepermit", onepermit, onepermitRepaired},

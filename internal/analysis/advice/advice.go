@@ -17,7 +17,7 @@ type rule func(*Facts) []Item
 var rules = []rule{abandoned, leaks, endless, fewProcessors, locks, locked, semaphores, pools, connections,
 	receivers, receivesAlone, barriers, batches, buffers,
 	outside, serialWork, imbalance, unequalEndings, starvation, turns, idleness, tiny, herds, spinning,
-	operations, mechanisms, farMemory, remembers, unread, handovers, forced, stops, collector, unprobed}
+	operations, mechanisms, farMemory, remembers, unread, afterAnswers, handovers, forced, stops, collector, unprobed}
 
 // Of returns the conclusions that facts support, those whose change gains most first.
 func Of(f *Facts) []Item {
