@@ -107,7 +107,7 @@ func (x *idlers) leaves(slot trace.Slot) {
 	list := *x.gs.of(slot)
 	for i := range list {
 		at := &list[i]
-		if n := len(at.ticks); n > 0 && at.found > at.ticks[n-1] && x.ticks(at.ticks[n-1]) &&
+		if n := len(at.ticks); n > 0 && at.found > at.ticks[n-1] &&
 			x.p.Objects[x.p.Step(at.found).Obj].ops[Send] == 0 {
 			x.first(at, at.found)
 		}
