@@ -66,7 +66,29 @@ func ofOwn(v ssa.Value, depth int) bool {
 }
 
 // isShort reports whether an element is shorter than a cache line.
-func isShort(at *ssa.IndexAddr) bool { return sizes.Sizeof(elementOf(at)) < lineSize }
+func isShort(at *ssa.IndexAddr) bool {
+	t := elementOf(at)
+	return !isOpen(t) && sizes.Sizeof(t) < lineSize
+}
+
+// isOpen reports whether the size of a type's values depends on a type parameter.
+func isOpen(t types.Type) bool {
+	switch t := types.Unalias(t).(type) {
+	case *types.TypeParam:
+		return true
+	case *types.Named:
+		return isOpen(t.Underlying())
+	case *types.Array:
+		return isOpen(t.Elem())
+	case *types.Struct:
+		for f := range t.Fields() {
+			if isOpen(f.Type()) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 func isConst(v ssa.Value) bool {
 	_, ok := v.(*ssa.Const)

@@ -227,6 +227,29 @@ func histogram(items []uint64) []uint64 { // want proc "p.histogram"
 	return h
 }
 
+type pair[T any] struct {
+	of   [2]T
+	next *pair[T]
+}
+
+//go:noinline
+func each[T any](w int, to []T, pairs []pair[T], v T) { // want skip proc "inlinable"
+	for i := range 100 {
+		to[w] = v
+		pairs[w].of[i&1] = v
+	}
+}
+
+//go:noinline
+func down[T int | float64](m [][]T) (sum T) { // want skip proc "inlinable"
+	for i := range m[0] {
+		for j := range m {
+			sum += m[j][i]
+		}
+	}
+	return sum
+}
+
 //go:noinline
 func fill(to []uint64) { // want proc "p.fill"
 	for i := range to { // want skip loop "short body"
