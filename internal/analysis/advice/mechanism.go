@@ -134,6 +134,7 @@ func joinsStrings(f *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
 		return allocatesMuch(f, e, d, it)
 	}
 	it.upTo = all(e)
+	called(e, d, it)
 	it.ID, it.Claim, it.Change = "joined-strings", "long strings are copied again and again", LessWork
 	it.Text = fmt.Sprintf("append to one strings.Builder or []byte in %s: each + copies all that is there already, which takes %s of its own time",
 		at(&it.Subject), between(d))

@@ -105,6 +105,11 @@ func (f *Facts) waitsFor(c steps.Cause, w *critpath.WaitedIn) Item {
 	case c == steps.Call:
 		it.ID, it.Claim, it.Change = "input-output", "the run waits for system calls", StartTogether
 		it.Text = fmt.Sprintf("%s waits for the system%s for %s: make fewer such calls, some together, or do other work meanwhile", at(&s), in(w), long)
+	case w.Waiter != nil && w.Stopped && w.What == "":
+		it.ID, it.Claim, it.Remark = "pace", "the run keeps the pace of a clock", true
+		it.Text = fmt.Sprintf("The run lasts until the deadline that %s sets stops %s, which works by a clock: %s. If that is meant, nothing is slow here.",
+			at(&s), w.Waiter.Name, long)
+		return it
 	case w.Waiter != nil:
 		until := "the deadline that " + at(&s) + " sets"
 		if w.Waiter.Name == w.Name && w.Waiter.Line == w.Line { // who set it is not known

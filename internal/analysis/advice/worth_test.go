@@ -170,6 +170,8 @@ func TestOutside(t *testing.T) {
 	limited.What = "the rate of the limiter"
 	device, alone, queued := many, many, many
 	device.Under, alone.Under, queued.Under = "main.devices", "main.device", "main.queued"
+	stops := deadline("main.tick", "", 300)
+	stops.Stopped = true
 	oneOf := many // one goroutine's sleeps are on the path
 	oneOf.Several = false
 	for _, c := range []struct {
@@ -185,6 +187,7 @@ func TestOutside(t *testing.T) {
 		{answering(waitsOnPath("timer", 300, oneOf), 6), "", "pause", "main.many (poll.go:7) sleeps between requests"},
 		{answering(waitsOnPath("timer", 300, many), 4), "", "timer", "let more of them wait at once, or ask for less"},
 		{answering(waitsOnPath("timer", 300, several), 6), "", "timer", "main.poll (poll.go:7) sleeps for"},
+		{waitsOnPath("timer", 300, stops), "", "pace", "The run lasts until the deadline that main.ask (ask.go:5) sets stops main.tick"},
 		{waitsOnPath("timer", 300, oneOf), "", "timer", "on average in 2.4 goroutines: let more of them wait at once"},
 		{waitsOnPath("timer", 300, device), "", "one-at-a-time", "with main.devices locked, each of 6 for one at a time, 2.4 at once on average"},
 		{waitsOnPath("timer", 300, alone), "", "timer", "let more of them wait at once"},

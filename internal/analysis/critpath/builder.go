@@ -23,9 +23,15 @@ type builder struct {
 	visits  []visit   // of goroutines, by the path
 	visited []steps.G // those that it was in
 
-	other, tail bool                       // what the piece at hand is of; see NewRequest
-	hides       map[trace.PointID]bool     // procedures whose waits may be in their callees
-	loops       map[string][]trace.PointID // by function; nil: not looked for
+	other, tail bool // what the piece at hand is of; see NewRequest
+	known
+}
+
+// known is what is looked up about waits. nil: it has not been asked for.
+type known struct {
+	hides map[trace.PointID]bool     // procedures whose waits may be in their callees
+	loops map[string][]trace.PointID // by function
+	last  map[steps.StepID]bool      // ends of helpers' waits for ticks
 }
 
 // entries are the lines of the result, before they are made.
@@ -115,6 +121,7 @@ type inPlace struct {
 	loops   map[trace.PointID]float64 // that the waits were in
 	locks   map[int]float64           // entries of locks that were held
 	paced   int64                     // waits until a time of the clock, after which something was done
+	stopped int64                     // waits for a deadline that stopped a helper, which got its ticks before
 	acks    float64                   // ns, of those as long as the system delays acknowledgments
 }
 

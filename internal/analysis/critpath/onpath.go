@@ -82,6 +82,9 @@ func (b *builder) waitsIn(i int, s stretch, g steps.G) {
 	if s.cause == steps.Timer && b.paces(s.step) {
 		x.paced++
 	}
+	if s.via != 0 && b.stops(s.via) {
+		x.stopped++
+	}
 	for _, i := range b.holds.under(s.step) {
 		if b.lines[i].kind == KindSync {
 			x.locks[i] += float64(s.to - s.from)
@@ -90,6 +93,17 @@ func (b *builder) waitsIn(i int, s stretch, g steps.G) {
 	if l := b.loopOf(s.step); l != trace.NoPoint {
 		x.loops[l] += float64(s.to - s.from)
 	}
+}
+
+// stops reports whether a wait was the end of a helper's waits for ticks.
+func (b *builder) stops(step steps.StepID) bool {
+	if b.last == nil {
+		b.last = map[steps.StepID]bool{}
+		for _, i := range b.p.Idle {
+			b.last[i.Next] = b.last[i.Next] || i.Ends
+		}
+	}
+	return b.last[step]
 }
 
 // paces reports whether a goroutine waits for a tick, or until another time of the clock, and then
@@ -219,7 +233,7 @@ func (b *builder) waitsAt(s stretch, g steps.G) (at trace.Frame) {
 func (b *builder) waitedIn(in map[waitPlace]*inPlace) (list []WaitedIn) {
 	for f, x := range in {
 		w := WaitedIn{Name: f.Function, File: f.File, Line: f.Line, Self: round(x.ns), Count: x.n, Several: x.several,
-			Calls: f.calls, What: f.what, Acks: round(x.acks), Paced: 2*x.paced > x.n}
+			Calls: f.calls, What: f.what, Acks: round(x.acks), Paced: 2*x.paced > x.n, Stopped: 2*x.stopped > x.n}
 		if l, ok := mostly(x.loops, x.ns); ok {
 			p := &b.r.T.Points[l]
 			w.Loop = &Place{b.r.T.NameOf(l), p.File, p.Line}

@@ -124,6 +124,8 @@ type WaitedIn struct {
 	// Paced: most of these waits are for ticks, or until another time of the clock, and work
 	// follows.
 	Paced bool `json:"paced,omitempty"`
+	// Stopped: most of these waits ended helpers that had done something at ticks before.
+	Stopped bool `json:"stopped,omitempty"`
 	// Loop is the innermost loop around most of these waits.
 	Loop *Place `json:"loop,omitempty"`
 	// Under is a lock that was held in most of these waits.
