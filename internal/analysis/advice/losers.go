@@ -18,8 +18,9 @@ import (
 const (
 	// fewQuestions is up to how many channels with answers left over say nothing.
 	fewQuestions = 3
-	// leftOver is the share of the run, with all processors, that such work takes at least.
-	leftOver = 0.05
+	// leftOver is the share of the run, with all processors, that such work takes at least: what
+	// looks whether it is to stop does so only now and then.
+	leftOver = 0.1
 )
 
 // losers is the work on answers to channels of one name, after the last answer that was received.
