@@ -18,7 +18,7 @@ func (f *finder) markLoopChains() {
 		if form == nil {
 			continue
 		}
-		for _, n := range naturals(form) {
+		for _, n := range f.naturals(form) {
 			for _, c := range newFlow(n).circular() {
 				f.markCall(fn, c, spec.FlagChained)
 			}

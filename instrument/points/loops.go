@@ -93,7 +93,7 @@ func newLooper(f *finder, fn *Func, gotos map[string]bool) *looper {
 	if len(loops) == 0 || !f.Limits.has(Loops) {
 		return l
 	}
-	list := naturals(f.ssa[fn.Node])
+	list := slices.Clone(f.naturals(f.ssa[fn.Node]))
 	slices.SortStableFunc(list, func(a, b *natural) int { return cmp.Compare(len(a.blocks), len(b.blocks)) })
 	for _, n := range list {
 		l.match(n, loops)

@@ -15,6 +15,7 @@ type natural struct {
 	header *ssa.BasicBlock
 	blocks map[*ssa.BasicBlock]bool
 	edges  []*ssa.BasicBlock // origins of the back edges
+	all    []*natural        // those of the function
 }
 
 // parts returns the loop of each single back edge. They differ if a loop begins with
@@ -41,6 +42,16 @@ func (n *natural) add(edge *ssa.BasicBlock) {
 	n.grow(edge)
 }
 
+// naturals are the natural loops of a function.
+func (f *finder) naturals(fn *ssa.Function) []*natural {
+	list, ok := f.loops[fn]
+	if !ok {
+		list = naturals(fn)
+		f.loops[fn] = list
+	}
+	return list
+}
+
 // naturals finds the natural loops of a function. It includes those in the bodies of
 // ranges over functions, which are separate functions in the SSA form only.
 func naturals(fn *ssa.Function) []*natural {
@@ -62,6 +73,9 @@ func naturals(fn *ssa.Function) []*natural {
 			}
 			n.add(b)
 		}
+	}
+	for _, n := range list {
+		n.all = list
 	}
 	for _, anon := range fn.AnonFuncs {
 		if _, ok := anon.Syntax().(*ast.RangeStmt); ok {

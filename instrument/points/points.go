@@ -242,6 +242,7 @@ func Find(p *Package) *Set {
 
 func newFinder(p *Package) *finder {
 	return &finder{Package: p, set: Set{Dynamic: map[uint32]Dynamic{}}, counted: map[types.Object]int{},
+		loops:    map[*ssa.Function][]*natural{},
 		literals: map[*ast.FuncLit]*Func{}, begun: newBegun(),
 		spins: spins{pure: map[*ssa.Function]bool{}, bare: bareFuncs(p)}, calms: map[*ssa.Function]bool{},
 		briefs: map[*ssa.Function]bool{}}
@@ -253,6 +254,7 @@ type finder struct {
 	literals map[*ast.FuncLit]*Func
 	begun    begun
 	ssa      map[ast.Node]*ssa.Function
+	loops    map[*ssa.Function][]*natural // of those that were asked for
 	spins    spins
 	calms    map[*ssa.Function]bool
 	briefs   map[*ssa.Function]bool

@@ -23,7 +23,7 @@ func (f *finder) markLoops(flag uint32, is func(*natural) bool) {
 	inlined := map[*ssa.Function]bool{} // whether they have one
 	for _, fn := range f.set.Funcs {
 		if form := f.ssa[fn.Node]; form != nil && fn.Skip == Inlinable {
-			inlined[form] = hasLoop(form, is)
+			inlined[form] = f.hasLoop(form, is)
 		}
 	}
 	for more := true; more; {
@@ -36,7 +36,7 @@ func (f *finder) markLoops(flag uint32, is func(*natural) bool) {
 	}
 	for _, fn := range f.set.Funcs {
 		form := f.ssa[fn.Node]
-		if form == nil || !hasLoop(form, is) && !callsOne(form, inlined) {
+		if form == nil || !f.hasLoop(form, is) && !callsOne(form, inlined) {
 			continue
 		}
 		f.mark(fn, flag)
@@ -65,8 +65,8 @@ func callsOne(form *ssa.Function, of map[*ssa.Function]bool) bool {
 }
 
 // hasLoop reports whether a function has such a loop itself.
-func hasLoop(form *ssa.Function, is func(*natural) bool) bool {
-	return slices.ContainsFunc(naturals(form), func(n *natural) bool { return !n.retries() && is(n) })
+func (f *finder) hasLoop(form *ssa.Function, is func(*natural) bool) bool {
+	return slices.ContainsFunc(f.naturals(form), func(n *natural) bool { return !n.retries() && is(n) })
 }
 
 // endsBy reports whether each condition under which n ends, and does not fail, is of a kind. A loop

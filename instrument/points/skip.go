@@ -175,7 +175,7 @@ func (f *finder) forces(fn *Func) bool {
 	if told || loops == 0 {
 		return told
 	}
-	return slices.ContainsFunc(naturals(f.ssa[fn.Node]), func(n *natural) bool { return f.spins.is(n) && !n.retries() })
+	return f.hasLoop(f.ssa[fn.Node], f.spins.is)
 }
 
 // IsGenerated reports whether the go command writes the file of that name for its

@@ -69,7 +69,7 @@ func (f *finder) brief(fn *ssa.Function) bool {
 	brief, known := f.briefs[fn]
 	if !known {
 		f.briefs[fn] = false // while it is looked at: what leads back to itself is not
-		brief = len(naturals(fn)) == 0 && f.straight(fn)
+		brief = len(f.naturals(fn)) == 0 && f.straight(fn)
 		f.briefs[fn] = brief
 	}
 	return brief

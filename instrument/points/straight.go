@@ -123,7 +123,7 @@ func (f *finder) calm(fn *ssa.Function) bool {
 			}
 		}
 	}
-	f.calms[fn] = len(naturals(fn)) == 0
+	f.calms[fn] = len(f.naturals(fn)) == 0
 	return f.calms[fn]
 }
 

@@ -29,9 +29,8 @@ func (f *finder) markMemory() {
 
 // strides reports whether n steps over what the loop around it goes along.
 func strides(n *natural) bool {
-	all := naturals(n.header.Parent())
 	w := walk{n: n}
-	for _, m := range all {
+	for _, m := range n.all {
 		if m != n && m.header != n.header && m.blocks[n.header] && (w.m == nil || w.m.blocks[m.header]) {
 			w.m = m
 		}
@@ -40,22 +39,23 @@ func strides(n *natural) bool {
 		return false
 	}
 	for in := range n.instrs {
-		if inner(all, n, in.Block()) {
-			continue
-		}
 		switch in := in.(type) {
 		case *ssa.IndexAddr:
-			w.access(in, nil)
+			if !n.inner(in.Block()) {
+				w.access(in, nil)
+			}
 		case *ssa.Call:
-			w.accessor(&in.Call)
+			if !n.inner(in.Block()) {
+				w.accessor(&in.Call)
+			}
 		}
 	}
 	return w.strides && !w.along
 }
 
 // inner reports whether a block is in a loop within n.
-func inner(all []*natural, n *natural, b *ssa.BasicBlock) bool {
-	for _, x := range all {
+func (n *natural) inner(b *ssa.BasicBlock) bool {
+	for _, x := range n.all {
 		if x.header != n.header && x.blocks[b] && n.blocks[x.header] {
 			return true
 		}
@@ -153,9 +153,9 @@ func lessThan(v ssa.Value, n int64) bool {
 	return ok && (c.Value == nil || c.Value.Kind() != constant.Int || c.Int64() < n)
 }
 
-// decides reports whether v depends on the variables that each iteration of l changes, but for what
+// decides reports whether v depends on the variables that each iteration of n changes, but for what
 // those of the innermost loop depend on.
-func (l *natural) decides(v ssa.Value, innermost *natural, args map[ssa.Value]ssa.Value, depth int) bool {
+func (n *natural) decides(v ssa.Value, innermost *natural, args map[ssa.Value]ssa.Value, depth int) bool {
 	if a := args[v]; a != nil {
 		v, args = a, nil
 	}
@@ -163,11 +163,11 @@ func (l *natural) decides(v ssa.Value, innermost *natural, args map[ssa.Value]ss
 	if !ok || depth == 0 {
 		return false
 	}
-	if phi, ok := v.(*ssa.Phi); ok && (phi.Block() == l.header || phi.Block() == innermost.header) {
-		return phi.Block() == l.header
+	if phi, ok := v.(*ssa.Phi); ok && (phi.Block() == n.header || phi.Block() == innermost.header) {
+		return phi.Block() == n.header
 	}
 	for _, op := range in.Operands(nil) {
-		if *op != nil && l.decides(*op, innermost, args, depth-1) {
+		if *op != nil && n.decides(*op, innermost, args, depth-1) {
 			return true
 		}
 	}

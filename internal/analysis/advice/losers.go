@@ -39,7 +39,8 @@ func afterAnswers(f *Facts) (out []Item) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		l, o := list[name], f.object(name)
 		of := f.Wall * int64(max(1, f.Procs))
-		if o == nil || len(l.channels) <= fewQuestions || measure.Ratio(l.work, of) < leftOver || len(l.in) == 0 {
+		if o == nil || o.Degraded > 0 || len(l.channels) <= fewQuestions || len(l.in) == 0 ||
+			measure.Ratio(l.work, of) < leftOver {
 			continue
 		}
 		most := slices.MaxFunc(slices.Sorted(maps.Keys(l.in)),
@@ -51,7 +52,8 @@ func afterAnswers(f *Facts) (out []Item) {
 		s, gain := about(e), min(f.Wall, int64(beside*float64(l.work)/float64(max(1, f.Procs))))
 		out = append(out, Item{ID: "work-after-answer", Claim: "goroutines go on working when the answer is there",
 			Subject: s, Change: LessWork, AtMost: gain,
-			Evidence: []Fact{ns("work on answers that were not received, after those that were", l.work), count("channels", len(l.channels))},
+			Evidence: []Fact{ns("work on answers that were not received, after those that were", l.work),
+				count("channels", len(l.channels))},
 			Text: fmt.Sprintf("let %s stop when the answer is there, as by the error of the request's context: goroutines worked for %s (%s of the processor time) on answers to %s that were never received. Gain: %s of the run at most",
 				at(&s), measure.Time(l.work), measure.Percent(l.work, f.Busy), name,
 				measure.Percent(gain, f.Wall))})
