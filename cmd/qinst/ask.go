@@ -108,12 +108,11 @@ func (a asked) report(e *env, file string) error {
 		return err
 	}
 	defer t.Close()
-	p, err := profile.New(t)
+	facts, err := advice.Read(t, profile.Within{})
 	if err != nil {
 		return err
 	}
 	defer tellRings(e, file, t.File.Salvaged)
-	facts := advice.Gather(t, p)
 	page, err := a.question.answer(t, facts, a.arg)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime/debug"
 	"strconv"
 	"time"
@@ -49,15 +50,16 @@ func (f *replayFlags) check(command string) (sim.Policy, error) {
 // build reads a trace, or a part of it.
 func (f *replayFlags) build(e *env, file string, from, to time.Duration) (*steps.Program, *profile.Profile, error) {
 	part := partOf{from: from, to: to, corrected: f.corrected, within: profile.Within{Procs: f.vcpu}}
-	t, pr, err := part.open(e, file)
+	var p *steps.Program
+	var pr *profile.Profile
+	t, err := part.read(e, file, func(t *trace.Trace) (err error) {
+		pr, p, err = advice.ProfileAndSteps(t, part.within, math.MaxUint64)
+		return err
+	})
 	if err != nil {
 		return nil, nil, err
 	}
 	defer t.Close()
-	p, _, err := steps.Build(t.Trace, steps.Options{VirtualProcs: f.vcpu})
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, err)
-	}
 	if p.Steps.Len() > manySteps {
 		debug.SetGCPercent(10)
 	}

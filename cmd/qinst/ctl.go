@@ -66,11 +66,11 @@ func why(e *env, pid string) error {
 	if err != nil {
 		return fmt.Errorf("ctl: %s: %w", file, err)
 	}
-	p, err := profile.New(t)
+	facts, err := advice.Read(t, profile.Within{})
 	if err != nil {
 		return fmt.Errorf("ctl: %s: %w", file, err)
 	}
-	return writeText(e, report.Why(advice.Gather(t, p)))
+	return writeText(e, report.Why(facts))
 }
 
 // ask sends a line to a program and returns its answer.

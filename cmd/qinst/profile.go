@@ -59,27 +59,47 @@ type tracePart struct {
 func (p *tracePart) Close() error { return p.whole.Close() }
 
 // open opens a file and computes the profile of the part.
-func (q *partOf) open(e *env, file string) (*tracePart, *profile.Profile, error) {
+func (q *partOf) open(e *env, file string) (t *tracePart, p *profile.Profile, err error) {
+	t, err = q.read(e, file, func(part *trace.Trace) error {
+		p, err = profile.NewWithin(part, q.within)
+		return err
+	})
+	if err == nil && q.plain > 0 {
+		p.Compare(int64(q.plain))
+	}
+	return t, p, err
+}
+
+// facts opens a file and computes what conclusions on the part rest on.
+func (q *partOf) facts(e *env, file string) (t *tracePart, f *advice.Facts, err error) {
+	t, err = q.read(e, file, func(part *trace.Trace) error {
+		f, err = advice.Read(part, q.within)
+		return err
+	})
+	if err == nil && q.plain > 0 {
+		f.Compare(int64(q.plain))
+	}
+	return t, f, err
+}
+
+// read opens a file and reads the part.
+func (q *partOf) read(e *env, file string, f func(part *trace.Trace) error) (*tracePart, error) {
 	t, err := openTimes(e, file, q.corrected)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	part := t
 	if q.from != 0 || q.to != 0 {
 		part, err = t.Window(trace.Time(q.from), cmp.Or(trace.Time(q.to), t.Wall()))
 	}
-	var p *profile.Profile
 	if err == nil {
-		p, err = profile.NewWithin(part, q.within)
+		err = f(part)
 	}
 	if err != nil {
 		_ = t.Close()
-		return nil, nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	if q.plain > 0 {
-		p.Compare(int64(q.plain))
-	}
-	return &tracePart{part, t}, p, nil
+	return &tracePart{part, t}, nil
 }
 
 // profileFlags holds the flags of the command "profile".
@@ -361,16 +381,21 @@ func applyRemedy(e *env, t *trace.Trace, p *profile.Profile) error {
 }
 
 func (f *reportFlags) report(e *env, file string) error {
-	t, p, err := f.part.open(e, file)
+	if f.apply {
+		t, p, err := f.part.open(e, file)
+		if err != nil {
+			return err
+		}
+		defer t.Close()
+		defer tellRings(e, file, t.whole.File.Salvaged)
+		return applyRemedy(e, t.Trace, p)
+	}
+	t, facts, err := f.part.facts(e, file)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
 	defer tellRings(e, file, t.whole.File.Salvaged)
-	if f.apply {
-		return applyRemedy(e, t.Trace, p)
-	}
-	facts := advice.Gather(t.Trace, p)
 	page := report.Page(t.Trace, facts)
 	report.Next(page, facts, file)
 	switch {

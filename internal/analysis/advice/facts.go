@@ -1,6 +1,8 @@
 package advice
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 
 	"qinst.dev/internal/analysis/critpath"
@@ -44,7 +46,67 @@ type Gains interface {
 // needs up to 200 bytes of memory for each.
 const mostEvents = 5_000_000
 
-// Gather computes the path of a run, and prepares predictions.
+// Read computes the profile of a run, or of a part of it, and its path, and prepares predictions.
+func Read(t trace.Source, in profile.Within) (*Facts, error) {
+	p, program, err := ProfileAndSteps(t, in, mostEvents)
+	if err != nil {
+		return nil, err
+	}
+	f := &Facts{Profile: p, CPUs: int(t.Tables().Int("ncpu"))}
+	if program != nil && f.hasPath() {
+		f.follow(program)
+	}
+	return f, nil
+}
+
+// ProfileAndSteps computes the profile of a run, or of a part of it, and its steps, while it reads
+// the events once. There are no steps if there are more than most events.
+func ProfileAndSteps(t trace.Source, in profile.Within, most uint64) (
+	p *profile.Profile, program *steps.Program, err error) {
+	var failed error
+	profiles := func(s trace.Source) { p, failed = profile.NewWithin(s, in) }
+	if atLeast(t) > most {
+		profiles(t)
+		return p, nil, failed
+	}
+	trace.Together(t, profiles, func(s trace.Source) {
+		program, _, err = steps.Build(&upTo{s, most}, steps.Options{VirtualProcs: in.Procs})
+	})
+	if errors.Is(err, errTooLong) {
+		program, err = nil, nil
+	}
+	return p, program, cmp.Or(failed, err)
+}
+
+// atLeast is how many events a trace has at least, without reading them.
+func atLeast(t trace.Source) (n uint64) {
+	for i := range t.Tables().Points {
+		n += t.Tables().Points[i].Traced
+	}
+	return n
+}
+
+// upTo is a source that is given up when it has more than a number of events.
+type upTo struct {
+	trace.Source
+	most uint64
+}
+
+// Events is as of the source.
+func (u *upTo) Events(f func([]trace.Event) error) (trace.Losses, error) {
+	left := u.most
+	return u.Source.Events(func(events []trace.Event) error {
+		if uint64(len(events)) > left {
+			return errTooLong
+		}
+		left -= uint64(len(events))
+		return f(events)
+	})
+}
+
+var errTooLong = errors.New("there are too many events")
+
+// Gather is [Read] for a run whose profile is known.
 func Gather(t *trace.Trace, p *profile.Profile) *Facts {
 	f := &Facts{Profile: p, CPUs: int(t.Int("ncpu"))}
 	if !f.hasPath() {
@@ -71,10 +133,14 @@ func From(program *steps.Program, p *profile.Profile) *Facts {
 func (f *Facts) hasPath() bool { return f.Goroutines > 0 && !f.TooLong() && f.BusyKnown() }
 
 func (f *Facts) follow(program *steps.Program) {
-	f.Program, f.Served, f.Path = program, critpath.Served(program), critpath.New(program, AsRun(f.Profile))
-	if q := predict.NewPredictor(program, sim.Go, Held(f.Profile)); q != nil {
-		f.Gains = q
+	f.Program, f.Served = program, critpath.Served(program)
+	options := AsRun(f.Profile)
+	options.Beside = func() {
+		if q := predict.NewPredictor(program, sim.Go, options.Held); q != nil {
+			f.Gains = q
+		}
 	}
+	f.Path = critpath.New(program, options)
 }
 
 // AsRun are the options of the path of the run as it was.

@@ -3,6 +3,7 @@ package critpath
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/analysis/sim"
@@ -17,7 +18,7 @@ type builder struct {
 	run     *sim.Run
 	options sim.Options
 	entries
-	holds   *holds
+	aside
 	told    map[steps.StepID]steps.G // goroutines by [steps.Goroutine.Told]
 	path    pieces
 	visits  []visit   // of goroutines, by the path
@@ -25,6 +26,14 @@ type builder struct {
 
 	other, tail bool // what the piece at hand is of; see NewRequest
 	known
+}
+
+// aside is what is found in goroutines of its own, while the run is computed.
+type aside struct {
+	holds  *holds
+	walker *walker        // nil: the run is a computed one
+	waited []int64        // ns for each object, in the recorded run
+	ready  sync.WaitGroup // of all that is found aside
 }
 
 // known is what is looked up about waits. nil: it has not been asked for.

@@ -21,42 +21,39 @@ func New(p *steps.Program, o Options) *Result {
 	} else if procs == 0 {
 		procs = p.Procs
 	}
-	options := sim.Options{Procs: procs, Policy: o.Policy}
-	run, policy := sim.SimulateWeighed(p, options)
-	recorded := run
-	if procs != p.Procs {
-		recorded = nil
-	}
-	if predict.Settle(p, recorded) {
-		run, policy = sim.SimulateWeighed(p, options)
-	}
-	b := &builder{p: p, r: p.R, run: run, options: sim.Options{Procs: procs, Policy: policy},
-		entries: entries{index: map[line]int{}}}
-	b.res = &Result{Version: Version, Procs: procs, Policy: string(policy), Replay: round(run.T), Events: p.R.Events,
-		Operations: p.Operations, Off: p.OffCPU, Remarks: p.Said()}
-	if b.res.Run = run; policy != o.Policy {
+	b := &builder{p: p, r: p.R, entries: entries{index: map[line]int{}},
+		res: &Result{Version: Version, Procs: procs, Events: p.R.Events, Operations: p.Operations, Off: p.OffCPU}}
+	b.prepare(o.AsRun)
+	b.simulate(procs, o.Policy)
+	b.res.Run, b.res.Replay, b.res.Policy = b.run, round(b.run.T), string(b.options.Policy)
+	b.res.Remarks = p.Said()
+	if b.options.Policy != o.Policy {
 		b.res.Remarks.Note("if goroutines shared the processors evenly, the smallest change of this run would grow without bound: the computed run is one in which each keeps its processor until it waits (fifo)")
 	}
-	b.res.Crowds = predict.Crowds(p)
+	b.ready.Wait()
+	b.ready.Go(func() { b.res.Crowds = predict.Crowds(p) })
+	if o.Beside != nil {
+		b.ready.Go(o.Beside)
+	}
 	b.told = map[steps.StepID]steps.G{}
 	for _, list := range p.Told {
 		for _, g := range list {
 			b.told[p.Gs[g].Told] = g
 		}
 	}
-	b.holds, b.hides = newHolds(b), replay.Hides(b.r.T, func(p *trace.Point) bool { return p.Degraded() > 0 })
+	b.hides = replay.Hides(b.r.T, func(p *trace.Point) bool { return p.Degraded() > 0 })
 	b.res.Requests, b.path.none = requests(p), o.Brief
 	if o.AsRun {
 		b.res.T = int64(p.End)
 		b.nearer()
-		w := newWalker(p)
+		w := b.walker
 		w.walk(func(s stretch) { b.piece(s, w.owner[s.step]) })
 		b.res.Delayed = sync.OnceValue(func() []Delayed { return b.delayed(w) })
 		b.res.Spares = b.spares(w)
 		b.res.Pauses = sync.OnceValue(func() map[Place]Pauses { return b.pauses(w) })
 	} else {
 		b.res.T, b.res.Computed = b.res.Replay, true
-		run.Path(func(step steps.StepID, g steps.G, from, to float64, delay bool) {
+		b.run.Path(func(step steps.StepID, g steps.G, from, to float64, delay bool) {
 			s := stretch{from: trace.Time(round(from)), to: trace.Time(round(to)), step: step, delay: delay}
 			if delay {
 				s.cause = steps.Cause(b.delayOf(step).of)
@@ -73,7 +70,33 @@ func New(p *steps.Program, o Options) *Result {
 	}
 	b.res.Agreement = b.agree()
 	b.finish()
+	b.ready.Wait()
 	return b.res
+}
+
+// prepare goes over all steps, while the run is computed from them, for what is needed afterwards.
+func (b *builder) prepare(asRun bool) {
+	b.ready.Go(func() {
+		b.holds = newHolds(b)
+		b.waited = b.p.WaitedFor()
+	})
+	if asRun {
+		b.ready.Go(func() { b.walker = newWalker(b.p) })
+	}
+}
+
+// simulate computes the run.
+func (b *builder) simulate(procs int, policy sim.Policy) {
+	b.options = sim.Options{Procs: procs, Policy: policy}
+	b.run, b.options.Policy = sim.SimulateWeighed(b.p, b.options)
+	recorded := b.run
+	if procs != b.p.Procs {
+		recorded = nil
+	}
+	if predict.Settle(b.p, recorded) {
+		b.options.Policy = policy
+		b.run, b.options.Policy = sim.SimulateWeighed(b.p, b.options)
+	}
 }
 
 // Apart is the difference of the computed run from the recorded one that is worth a warning, as a

@@ -207,16 +207,13 @@ func (h *holds) set(b *builder, index map[string]int32, objects []steps.ObjectID
 
 // waits adds up how long goroutines waited for locks.
 func (b *builder) waits() {
-	for g := range b.p.Gs {
-		at := b.p.Gs[g].Created
-		for id := b.p.Gs[g].First; id != 0; id = b.p.Step(id).Next {
-			s := b.p.Step(id)
-			if s.Kind == steps.Take && s.Obj != 0 && b.p.Objects[s.Obj].Name != trace.NoPoint {
-				if i, ok := b.index[line{KindSync, int64(b.p.NamedBy(b.p.Objects[s.Obj].Name))}]; ok {
-					b.res.Entries[i].Waited += int64(s.At-at) - s.Work
-				}
-			}
-			at = s.At
+	for obj, ns := range b.waited {
+		name := b.p.Objects[obj].Name
+		if obj == 0 || name == trace.NoPoint {
+			continue
+		}
+		if i, ok := b.index[line{KindSync, int64(b.p.NamedBy(name))}]; ok {
+			b.res.Entries[i].Waited += ns
 		}
 	}
 }

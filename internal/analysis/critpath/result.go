@@ -177,6 +177,9 @@ type Options struct {
 	AsRun  bool           // the path is that of the run as it was, not that of the computed one
 	Held   []predict.Held // locks whose operations were not all events
 	Brief  bool           // without the path's pieces, slack and VPPB's marks, which take long
+	// Beside is called, in a goroutine of its own, as soon as it is decided which operations
+	// determine the waits; nil: nothing is.
+	Beside func()
 }
 
 func round(x float64) int64 { return int64(math.Round(x)) }

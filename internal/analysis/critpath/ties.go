@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 
 	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
@@ -44,7 +45,7 @@ func (b *builder) ties() {
 		if long && n == fewTied && !matter {
 			return
 		}
-		left, right := -b.slope(i, -1), b.slope(i, 1)
+		left, right := b.slopes(i)
 		s := &b.sums[i]
 		s.weighted, s.right = left, right
 		matter = matter || math.Abs(left-right) > tieFrom*b.run.T
@@ -55,18 +56,30 @@ func (b *builder) ties() {
 	}
 }
 
-// slope is the change of T if all work of an entry changes in proportion, by sign.
-func (b *builder) slope(i int, sign float64) float64 {
-	o := b.options
-	o.Toward = func(step steps.StepID) (d float64) {
-		for _, part := range b.p.PartsOf(step) {
-			for _, p := range b.portions(part.Context) {
-				if p.self == i {
-					d += sign * p.share * float64(part.Ns)
-				}
+// slopes are how T changes with all work of an entry, in proportion, if that becomes less, and
+// more.
+func (b *builder) slopes(i int) (left, right float64) {
+	share := make([]float64, b.r.Contexts.Len())
+	for c, list := range b.dealt { // of all work: weights has asked for it
+		for _, p := range list {
+			if p.self == i {
+				share[c] += p.share
 			}
 		}
-		return d
 	}
-	return sim.Simulate(b.p, o).Slope
+	slope := func(sign float64) float64 {
+		o := b.options
+		o.Toward = func(step steps.StepID) (d float64) {
+			for _, part := range b.p.PartsOf(step) {
+				d += sign * share[part.Context] * float64(part.Ns)
+			}
+			return d
+		}
+		return sim.Simulate(b.p, o).Slope
+	}
+	var pair sync.WaitGroup
+	pair.Go(func() { left = -slope(-1) })
+	right = slope(1)
+	pair.Wait()
+	return left, right
 }

@@ -88,6 +88,7 @@ func (x *askers) finish() {
 
 // divide takes out of all contexts what the procedures do themselves.
 func (x *askers) divide() {
+	x.p.dealAll()
 	x.parts = make([]float64, x.r.Contexts.Len())
 	for c := range x.parts {
 		list := slices.Clone(x.p.Shares(replay.ContextID(c)))

@@ -40,6 +40,9 @@ func Build(source trace.Source, o Options) (*Program, trace.Losses, error) {
 	b.finish()
 	prices := b.p.Prices()
 	b.p.event = prices[price.Call].Each
+	b.p.dealAll()
+	b.p.sortWaits()
+	b.p.findSetters()
 	b.p.warn(source)
 	b.p.note(&losses, b.off.lacked)
 	return b.p, losses, nil
@@ -65,7 +68,7 @@ type builder struct {
 
 func newBuilder(r *replay.Replay, o Options, end trace.Time) *builder {
 	p := &Program{R: r, Last: NoG, Objects: []Object{{Name: trace.NoPoint}}, Tokens: 1, End: end}
-	p.Memory = map[Took]int64{}
+	p.Memory, p.named = map[Took]int64{}, map[string]trace.PointID{}
 	p.Steps.Add(Step{})
 	p.whole = price.Whole(r.T)
 	t := &tape{r: r, p: p, virtual: o.VirtualProcs > 0}

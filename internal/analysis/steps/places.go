@@ -11,9 +11,6 @@ import (
 // NamedBy returns the first operation of the same name: several ones on an object, and several
 // objects, have one.
 func (p *Program) NamedBy(op trace.PointID) trace.PointID {
-	if p.named == nil {
-		p.named = map[string]trace.PointID{}
-	}
 	name := p.R.T.Points[op].Name
 	first, ok := p.named[name]
 	if !ok {
@@ -61,15 +58,16 @@ func (p *Program) Again(step StepID) bool { return p.wait(step).again }
 
 // wait is the wait of a step; the zero one: it is none, or without a stack.
 func (p *Program) wait(step StepID) wait {
-	if !p.sorted {
-		slices.SortFunc(p.waits, func(a, b wait) int { return cmp.Compare(a.step, b.step) })
-		p.sorted = true
-	}
 	i, ok := slices.BinarySearchFunc(p.waits, step, func(s wait, id StepID) int { return cmp.Compare(s.step, id) })
 	if !ok {
 		return wait{}
 	}
 	return p.waits[i]
+}
+
+// sortWaits puts them in order of their steps.
+func (p *Program) sortWaits() {
+	slices.SortFunc(p.waits, func(a, b wait) int { return cmp.Compare(a.step, b.step) })
 }
 
 // setsTimers are the functions that set a timer that starts a goroutine. Their stacks are not
@@ -81,18 +79,20 @@ var setsTimers = map[string]bool{
 
 // setter is the only call in a procedure that may have set a timer; nil: there is none, or several.
 func (p *Program) setter(proc trace.PointID) *trace.Point {
-	if p.setters == nil {
-		p.setters = map[trace.PointID]*trace.Point{}
-		for i := range p.R.T.Points {
-			pt := &p.R.T.Points[i]
-			if pt.Kind != spec.PointCall || !setsTimers[pt.Name] {
-				continue
-			}
-			if _, several := p.setters[pt.Owner]; several {
-				pt = nil
-			}
-			p.setters[p.R.T.Points[i].Owner] = pt
-		}
-	}
 	return p.setters[proc]
+}
+
+// findSetters finds the calls that may set a timer, by the procedure that they are in.
+func (p *Program) findSetters() {
+	p.setters = map[trace.PointID]*trace.Point{}
+	for i := range p.R.T.Points {
+		pt := &p.R.T.Points[i]
+		if pt.Kind != spec.PointCall || !setsTimers[pt.Name] {
+			continue
+		}
+		if _, several := p.setters[pt.Owner]; several {
+			pt = nil
+		}
+		p.setters[p.R.T.Points[i].Owner] = pt
+	}
 }

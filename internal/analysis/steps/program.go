@@ -109,10 +109,9 @@ type Took struct {
 
 // places are where operations and waits stand in the source.
 type places struct {
-	// waits for the outside, or for goroutines that timers started, in order of their steps once it
-	// is asked for them
+	// waits for the outside, or for goroutines that timers started, in order of their steps when
+	// the program is whole
 	waits   []wait
-	sorted  bool
 	setters map[trace.PointID]*trace.Point // calls that may set a timer, by procedure; nil: several
 	named   map[string]trace.PointID       // the first operation of each name
 }

@@ -49,14 +49,22 @@ func (p *Program) beyond(c, to replay.ContextID) beyond {
 
 // Shares returns who does the work in a context.
 func (p *Program) Shares(c replay.ContextID) []Share {
-	d := &p.samples
-	for int(c) >= len(d.dealt) {
-		d.dealt = append(d.dealt, nil)
+	if int(c) < len(p.dealt) {
+		return p.dealt[c]
 	}
-	if d.dealt[c] == nil {
-		d.dealt[c] = p.deal(c)
+	return p.deal(c)
+}
+
+// dealAll divides the work of all contexts, so that several may ask for it at once.
+func (p *Program) dealAll() {
+	for c := range replay.ContextID(p.R.Contexts.Len()) {
+		if int(c) == len(p.dealt) {
+			p.dealt = append(p.dealt, nil)
+		}
+		if p.dealt[c] == nil {
+			p.dealt[c] = p.deal(c)
+		}
 	}
-	return d.dealt[c]
 }
 
 // Prices are what events cost.
