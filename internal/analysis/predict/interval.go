@@ -2,6 +2,8 @@ package predict
 
 import (
 	"math"
+	"runtime"
+	"sync"
 
 	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
@@ -112,33 +114,53 @@ func (r *runner) drawnGains(o sim.Options, enough float64) (ns, off float64) {
 
 // paired computes n runs with and without a change, each pair with the same chances, and if drawn
 // with the same lengths drawn anew; fewer, if they are that near to each other. It returns by how
-// much those with it are shorter.
+// much those with it are shorter. As many pairs are computed at a time as there are processors:
+// what is returned does not depend on that.
 func (r *runner) paired(o sim.Options, n int, drawn bool, enough float64) (list []float64) {
-	changed := o.Length
-	for seed := range uint64(n) {
-		plain := sim.Options{Procs: o.Procs, Policy: o.Policy, Seed: seed}
-		o.Seed = seed
-		if drawn {
-			plain.Length = r.drawn.lengths(r.p, seed)
-			lengths := r.drawn.lengths(r.p, seed)
-			o.Length = func(id steps.StepID) float64 {
-				if work := r.p.Step(id).Work; work > 0 && changed != nil {
-					return lengths(id) * changed(id) / float64(work)
-				}
-				return lengths(id)
+	together := min(runtime.GOMAXPROCS(0), leastDraws)
+	for first := 0; first < n; first += together {
+		pairs := make([]pair, min(together, n-first))
+		var all sync.WaitGroup
+		for i := range pairs {
+			all.Go(func() { pairs[i] = r.pair(o, uint64(first+i), drawn) })
+		}
+		all.Wait()
+		for i, p := range pairs {
+			r.pairs[pairKey{o.Procs, o.Policy, uint64(first + i), drawn}] = p.plain
+		}
+		for _, p := range pairs {
+			list = append(list, r.value(r.note(p.plain))-r.value(r.note(p.changed)))
+			if len(list) >= leastDraws && about(list) <= enough {
+				return list
 			}
-		}
-		k := pairKey{o.Procs, o.Policy, seed, drawn}
-		if _, ok := r.pairs[k]; !ok {
-			r.pairs[k] = r.simulate(plain)
-		}
-		r.doubt(r.pairs[k])
-		list = append(list, r.value(r.pairs[k])-r.value(r.simulate(o)))
-		if len(list) >= leastDraws && about(list) <= enough {
-			break
 		}
 	}
 	return list
+}
+
+// pair is a run without a change, and with it.
+type pair struct{ plain, changed seen }
+
+// pair computes those of a seed.
+func (r *runner) pair(o sim.Options, seed uint64, drawn bool) (p pair) {
+	plain := sim.Options{Procs: o.Procs, Policy: o.Policy, Seed: seed}
+	o.Seed = seed
+	if changed := o.Length; drawn {
+		plain.Length = r.drawn.lengths(r.p, seed)
+		lengths := r.drawn.lengths(r.p, seed)
+		o.Length = func(id steps.StepID) float64 {
+			if work := r.p.Step(id).Work; work > 0 && changed != nil {
+				return lengths(id) * changed(id) / float64(work)
+			}
+			return lengths(id)
+		}
+	}
+	var known bool
+	if p.plain, known = r.pairs[pairKey{o.Procs, o.Policy, seed, drawn}]; !known {
+		p.plain = r.see(plain)
+	}
+	p.changed = r.see(o)
+	return p
 }
 
 // about is how far a value drawn as these may be from their mean, 9 times of 10.

@@ -12,7 +12,7 @@ type runner struct {
 	p          *steps.Program
 	done       map[runKey]*sim.Run
 	drawn      *drawn
-	pairs      map[pairKey]*sim.Run // runs without a change
+	pairs      map[pairKey]seen     // runs without a change
 	widths     map[widthKey]float64 // see drawnAbout
 	watch      *sim.Watch
 	latency    map[*sim.Run]*sim.Latency
@@ -46,16 +46,31 @@ func (r *runner) doubt(run *sim.Run) {
 	}
 }
 
-// simulate runs the program, and sees how long requests take.
-func (r *runner) simulate(o sim.Options) *sim.Run {
-	o.Watch = r.watch.Again()
-	run := sim.Simulate(r.p, o)
-	r.doubt(run)
-	if o.Watch != nil {
-		r.latency[run] = o.Watch.Latency()
-	}
-	return run
+// seen is a run, and how long requests take in it; nil: nothing is asked about them.
+type seen struct {
+	run     *sim.Run
+	latency *sim.Latency
 }
+
+// see runs the program. Several goroutines may do so at once.
+func (r *runner) see(o sim.Options) (s seen) {
+	o.Watch = r.watch.Again()
+	if s.run = sim.Simulate(r.p, o); o.Watch != nil {
+		s.latency = o.Watch.Latency()
+	}
+	return s
+}
+
+// note keeps what was seen of a run.
+func (r *runner) note(s seen) *sim.Run {
+	if r.doubt(s.run); s.latency != nil {
+		r.latency[s.run] = s.latency
+	}
+	return s.run
+}
+
+// simulate runs the program, and sees how long requests take.
+func (r *runner) simulate(o sim.Options) *sim.Run { return r.note(r.see(o)) }
 
 // value is what changes make less: how long a run takes, or its requests do on average, in ns.
 func (r *runner) value(run *sim.Run) float64 {
@@ -81,7 +96,7 @@ const loads = 3
 
 func newRunner(p *steps.Program) *runner {
 	d := newDrawn(p)
-	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: d, drift: d.drift(p), pairs: map[pairKey]*sim.Run{},
+	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: d, drift: d.drift(p), pairs: map[pairKey]seen{},
 		widths: map[widthKey]float64{}, latency: map[*sim.Run]*sim.Latency{}, kept: kept(p),
 		asRecorded: asRecorded(p)}
 }
