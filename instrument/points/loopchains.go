@@ -1,6 +1,7 @@
 package points
 
 import (
+	"go/types"
 	"slices"
 
 	"golang.org/x/tools/go/ssa"
@@ -109,11 +110,34 @@ func (f *flow) circular() (list []*ssa.Call) {
 				}
 			}
 		}
-		if seen[c] {
+		if seen[c] && !mergesTwo(c) {
 			list = append(list, c)
 		}
 	}
 	return list
+}
+
+// mergesTwo reports whether a call merges two slices, maps or pointers of one type. A loop that
+// merges many one after another can be divided: pairs can be merged at the same time. Arrays and
+// slices of bytes are more likely a hash and its input.
+func mergesTwo(c *ssa.Call) bool {
+	of := c.Type()
+	switch t := of.Underlying().(type) {
+	case *types.Slice:
+		if b, ok := t.Elem().Underlying().(*types.Basic); ok && b.Kind() == types.Byte {
+			return false
+		}
+	case *types.Map, *types.Pointer:
+	default:
+		return false
+	}
+	n := 0
+	for _, arg := range c.Call.Args {
+		if types.Identical(arg.Type(), of) {
+			n++
+		}
+	}
+	return n >= 2
 }
 
 // rootOf is the variable that an address or a slice is of, or of a part of.

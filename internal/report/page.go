@@ -87,7 +87,16 @@ func (pg *page) ran(s *doc.Section) {
 	if p.Goroutines != 1 {
 		goroutines = measure.Count(p.Goroutines) + " goroutines"
 	}
-	s.Say("ran %s on up to %s%s; %s%s", measure.Time(p.Wall), processors(p.Procs), busy, goroutines, end)
+	s.Say("ran %s on up to %s%s; %s%s", measure.Time(p.Wall), processors(mostProcs(p)), busy, goroutines, end)
+}
+
+// mostProcs is the largest GOMAXPROCS of a run.
+func mostProcs(p *profile.Profile) int {
+	most := p.Procs
+	for n := range p.ProcsFor {
+		most = max(most, n)
+	}
+	return most
 }
 
 func (pg *page) summary() {

@@ -113,3 +113,38 @@ func own(n uint64) (h uint64) { // want proc "p.own"
 	}
 	return h
 }
+
+// Lists can be merged in pairs, and a list of words can be hashed in one order only.
+
+//go:noinline
+func join(a, b []uint64) []uint64 { // want proc "p.join"
+	for _, x := range b { // want skip loop "short body"
+		a = append(a, x*3)
+	}
+	return a
+}
+
+//go:noinline
+func joinAll(lists [][]uint64) (all []uint64) { // want proc "p.joinAll"
+	for _, l := range lists { // want loop "range lists"
+		all = join(all, l) // want call "p.join"
+	}
+	return all
+}
+
+//go:noinline
+func mix(state, block []byte) []byte { // want proc chained "p.mix"
+	for i, x := range block { // want skip loop "short body"
+		state[i&31] += x * 3
+	}
+	return state
+}
+
+//go:noinline
+func mixAll(blocks [][]byte) (state []byte) { // want proc "p.mixAll"
+	state = make([]byte, 32)
+	for _, b := range blocks { // want loop "range blocks"
+		state = mix(state, b) // want call chained "p.mix"
+	}
+	return state
+}

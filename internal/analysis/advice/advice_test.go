@@ -179,6 +179,42 @@ func TestOneProcessor(t *testing.T) {
 	}
 }
 
+// A program that sets GOMAXPROCS to 1 for most of the run, and is short of processors meanwhile,
+// may use more. What that gains is not more than the other processor could do.
+func TestFewProcessors(t *testing.T) {
+	for _, short := range []bool{true, false} {
+		b := tracetest.New(2)
+		one, other := b.Go(0, "runtime.main"), b.Go(0, "main.work")
+		b.Start(one, 0)
+		b.Enter(one, b.Proc("main.main"))
+		b.At(10 * ms).Procs(1)
+		if !short {
+			b.Wait(one, "chan receive", 0x1000, 0)
+			b.Start(other, 0)
+			b.At(89 * ms)
+			b.Unpark(other, one)
+			b.Wait(other, "chan receive", 0x2000, 0)
+			b.Start(one, 0)
+		}
+		b.At(90 * ms).Procs(2)
+		if !short {
+			b.Unpark(one, other)
+		}
+		b.Start(other, 1)
+		b.At(100*ms).Wait(one, "sleep", 0, 0)
+		p, err := profile.New(b.Trace())
+		if err != nil {
+			t.Fatal(err)
+		}
+		const want = "use all 2 processors: GOMAXPROCS was 1 for 80.0ms"
+		items := advice.Of(&advice.Facts{Profile: p, CPUs: 2})
+		i := slices.IndexFunc(items, func(it advice.Item) bool { return it.ID == "few-processors" })
+		if (i >= 0) != short || short && (!strings.HasPrefix(items[i].Text, want) || items[i].AtMost != 40*ms) {
+			t.Errorf("short of processors %v: %+v", short, items)
+		}
+	}
+}
+
 // A buffer does nothing for channels of one name if at each of them only one side waits.
 func TestBuffersOfMany(t *testing.T) {
 	b := tracetest.New(2)

@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -290,11 +291,16 @@ func saturated(f *Facts) []Item {
 		Text: text}}
 }
 
-// fewProcessors finds programs that use fewer processors than they might, and are short of them.
+// fewProcessors finds programs that use fewer processors than they might, all of the time or for
+// some of it, and are short of them.
 func fewProcessors(f *Facts) []Item {
 	p := f.Profile
-	if p.Virtual > 0 || f.CPUs <= p.Procs || len(p.Parallelism) <= p.Procs ||
-		measure.Ratio(p.Parallelism[p.Procs], p.Wall) < procsShare.value() {
+	n, during := fewest(f)
+	if p.Virtual > 0 || during == 0 || len(p.Parallelism) <= n {
+		return nil
+	}
+	all := min(p.Parallelism[n], during)
+	if measure.Ratio(all, during) < procsShare.value() {
 		return nil
 	}
 	ready := int64(0)
@@ -308,17 +314,46 @@ func fewProcessors(f *Facts) []Item {
 		return nil
 	}
 	it := Item{ID: "few-processors", Claim: "GOMAXPROCS is less than the processors that the program might use",
-		Subject: run, Change: Procs, AtMost: p.Wall - p.Wall*int64(p.Procs)/int64(f.CPUs),
-		Evidence: []Fact{count("GOMAXPROCS", p.Procs), count("processors", f.CPUs),
+		Subject: run, Change: Procs, AtMost: during - during*int64(n)/int64(f.CPUs),
+		Evidence: []Fact{count("GOMAXPROCS", n), count("processors", f.CPUs),
 			number("goroutines ready on average", mean),
-			share("of the run with all of them busy", measure.Ratio(p.Parallelism[p.Procs], p.Wall))}}
-	it.Text = fmt.Sprintf("use all %d processors: GOMAXPROCS was %d, these were busy for %s of the run, and %.1f goroutines were ready on average and waited for one",
-		f.CPUs, p.Procs, measure.Percent(p.Parallelism[p.Procs], p.Wall), mean)
-	if f.Gains != nil && f.Served == "" {
+			share("of the run with all of them busy", measure.Ratio(all, p.Wall))}}
+	span := ""
+	whole := measure.Ratio(during, p.Wall) > wholeRun
+	if !whole {
+		span = fmt.Sprintf(" for %s", measure.Time(during))
+	}
+	it.Text = fmt.Sprintf("use all %d processors: GOMAXPROCS was %d%s, these were busy for %s of the run, and %.1f goroutines were ready on average and waited for one",
+		f.CPUs, n, span, measure.Percent(all, p.Wall), mean)
+	// A run computed on other processors is one that had these from its beginning to its end.
+	if f.Gains != nil && f.Served == "" && whole {
 		if of := f.Gains.OnProcs(f.CPUs); !of.Unknown {
 			it.gives(f, 100*(1-measure.Ratio(of.Hi, p.Wall)), 100*(1-measure.Ratio(of.T, p.Wall)),
 				100*(1-measure.Ratio(of.Lo, p.Wall)))
 		}
 	}
+	if it.Gain == nil {
+		it.Text += fmt.Sprintf(". Gain: %s of the run at most", measure.Percent(it.AtMost, p.Wall))
+	}
 	return []Item{it}
+}
+
+// wholeRun is the share of the run from which on GOMAXPROCS counts as set for all of it: a program
+// may set it when it starts.
+const wholeRun = 0.95
+
+// fewest is a GOMAXPROCS that is less than the processors that the program might use, and for how
+// long it was that: the one that leaves most of them unused. 0: there is none.
+func fewest(f *Facts) (n int, during int64) {
+	of := f.ProcsFor
+	if len(of) == 0 {
+		of = map[int]int64{f.Procs: f.Wall}
+	}
+	unused := int64(0)
+	for _, k := range slices.Sorted(maps.Keys(of)) {
+		if left := int64(f.CPUs-k) * of[k]; left > unused {
+			n, during, unused = k, of[k], left
+		}
+	}
+	return n, during
 }

@@ -38,6 +38,7 @@ func newProfile(b *builder, in Within, t *trace.Tables, losses trace.Losses) *Pr
 	p := &Profile{Version: Version, Ran: int64(t.Ran), Wall: int64(b.wall), Procs: b.r.MostProcs(b.wall),
 		Events: b.r.Events, Goroutines: b.totals.goroutines,
 		Lost: losses.Events + losses.Missing, Losses: losses, Parallelism: b.parallel.busy.at}
+	p.ProcsFor = b.r.ProcsFor(b.wall)
 	p.built, p.Part = b, t.End.Reason == "cut"
 	p.Program, _ = t.Attr("program").(string)
 	p.Busy = b.parallel.busy.sum()

@@ -49,7 +49,9 @@ type Profile struct {
 	IdleReady int64 `json:"idle_ready_ns"`
 	NPTSum    int64 `json:"npt_sum_ns"` // wall - idle
 	Procs     int   `json:"procs"`      // GOMAXPROCS, as it was for most of the run
-	Virtual   int   `json:"-"`          // processors of the program's own, 0: none
+	// how long GOMAXPROCS had each value, if it had several
+	ProcsFor map[int]int64 `json:"procs_ns,omitempty"`
+	Virtual  int           `json:"-"` // processors of the program's own, 0: none
 
 	// Notes are statements that the profile cannot make because data is missing.
 	Notes []string `json:"notes,omitempty"`

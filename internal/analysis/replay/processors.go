@@ -35,6 +35,19 @@ func (p *Processors) until(now trace.Time) map[int]trace.Time {
 	return lasted
 }
 
+// ProcsFor is how long GOMAXPROCS had each value until end, in ns; nil: it had only one.
+func (p *Processors) ProcsFor(end trace.Time) map[int]int64 {
+	lasted := p.until(end)
+	if len(lasted) < 2 {
+		return nil
+	}
+	ns := map[int]int64{}
+	for n, t := range lasted {
+		ns[n] = int64(t)
+	}
+	return ns
+}
+
 // MostProcs is the GOMAXPROCS that was in force for most of the time until end, the larger one of
 // two: a program may set it when it starts.
 func (p *Processors) MostProcs(end trace.Time) (most int) {
