@@ -130,6 +130,13 @@ func commands() []command {
 				{"convert -to zstd -o small.sddf prog.sddf", "a compressed file"},
 				{"convert -to json prog.sddf", "one JSON object a line on the standard output"},
 			}, setupConvert},
+		{"export", "[flags] [file]", "write a trace in a form that other tools open",
+			"Export shows goroutines, processors and locks as lanes: procedures and loops that\n" +
+				"have events, waits, who holds a lock, and who ends whose wait.\n\n" + newestHelp,
+			[][2]string{
+				{"export -to perfetto -o prog.pftrace prog.sddf", "for ui.perfetto.dev"},
+				{"export -to chrome -from 1s -to 2s prog.sddf > prog.json", "one second, for chrome://tracing"},
+			}, setupExport},
 		{"cut", "[flags] file", "write a part of a trace as a file", "",
 			[][2]string{
 				{"cut -from 1s -to 1.5s -o part.sddf prog.sddf", "half a second"},

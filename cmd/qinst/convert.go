@@ -163,13 +163,30 @@ func binaryTo(e *env, path string, do func(w io.Writer) error) error {
 	return writeTo(e, path, do)
 }
 
-// writeTo writes to a new file or to the standard output. It never overwrites a file, and
-// it removes a file that it could not complete.
+// writeTo writes to a new file or to the standard output. It never overwrites a file, and it
+// removes a file that it could not complete.
 func writeTo(e *env, path string, do func(w io.Writer) error) error {
+	return replaceTo(e, path, false, do)
+}
+
+// replaceTo is writeTo, and may replace a file if it is forced to. A device or a pipe is written to
+// as it is.
+func replaceTo(e *env, path string, force bool, do func(w io.Writer) error) error {
 	if path == "-" {
 		return do(e.raw)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(f), f.Close())
+	}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if force {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, flags, 0o666)
 	if err != nil {
 		return err
 	}

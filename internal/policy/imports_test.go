@@ -56,6 +56,10 @@ const importOrder = `
 	measure < report/doc, analysis/steps;
 	analysis/advice, analysis/critpath, analysis/doe, analysis/delays, analysis/correct, report/doc, github.com/google/pprof/profile < report;
 
+	# forms of other tools
+	analysis/replay < export/lanes < export/perfetto, export/chrome;
+	format/pack, trace/tracetest, pgregory.net/rapid, export/lanes < export/lanes/lanestest;
+
 	# what instruments
 	sddf/spec, runtime/api, names, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;
 	sddf, instrument/points, runtime/edit < instrument/rewrite;
@@ -73,7 +77,7 @@ const importOrder = `
 	extensions/qinst, sddf < extensions/debug;
 
 	# the command
-	report, lab/check, lab/delays, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
+	report, export/perfetto, export/chrome, lab/check, lab/delays, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
 
 	runtime/api, golang.org/x/mod/module, golang.org/x/mod/semver, golang.org/x/mod/zip < scripts/release;
 
@@ -108,6 +112,7 @@ const importOrder = `
 // "a < b" says that b's tests may import a; TESTS are all packages'.
 const testImports = `
 	pgregory.net/rapid, trace/tracetest, golang.org/x/tools/txtar < TESTS;
+	export/lanes/lanestest < export/lanes, export/perfetto, export/chrome;
 	github.com/vmihailenco/msgpack/v5 < api/sddf;
 	trace < api/extensions;
 	ratecontrol < runtime/settings;

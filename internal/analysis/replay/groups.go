@@ -69,6 +69,9 @@ const mostFirst = 8
 // passed to them, and what the compiler makes of a go statement whose call has arguments.
 var starter = regexp.MustCompile(`\.\(\*\w+(\[\.\.\.\])?\)\.(Try)?Go\.func[0-9.]+$|\.gowrap[0-9]+$`)
 
+// Starts reports whether a function is one that only calls what was passed to it.
+func Starts(function string) bool { return starter.MatchString(function) }
+
 // Origin is what goroutines of a group are called, and where that is in the source.
 type Origin struct {
 	Name string

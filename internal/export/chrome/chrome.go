@@ -1,0 +1,144 @@
+// Package chrome writes a trace in the Trace Event format of Chrome: JSON, as a stream, for
+// chrome://tracing, ui.perfetto.dev and other viewers.
+//
+//	lanes                       what is written
+//	goroutines, processors,     a process for each of these groups, with its name
+//	locks, regions, collector
+//	a lane                      a thread of it; that of a goroutine has its number
+//	waiting for a lock          a counter of the locks' process
+//	a slice                     a pair of events B and E with its kind as category
+//	a wake-up                   a flow, from s to f
+//
+// Lost are counts of procedures and loops without events, samples, records of the program's own,
+// and labels. Times are us since the trace began, with three decimals.
+package chrome
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+
+	"qinst.dev/internal/export/lanes"
+	"qinst.dev/internal/trace"
+)
+
+// Write writes a trace. It returns what has no lane, and the losses of the trace.
+func Write(to io.Writer, source trace.Source) (lanes.Left, trace.Losses, error) {
+	w := &writer{to: bufio.NewWriterSize(to, 1<<16), names: map[string][]byte{}, at: map[lanes.ID]thread{}}
+	w.program, _ = source.Tables().Attr("program").(string)
+	_, _ = w.to.WriteString(`{"displayTimeUnit":"ns","traceEvents":[`)
+	left, losses, err := lanes.Show(source, w)
+	_, _ = w.to.WriteString("\n]}\n")
+	if err == nil {
+		err = w.to.Flush()
+	}
+	return left, losses, err
+}
+
+// thread is where a lane is.
+type thread struct {
+	pid, tid uint64
+	counter  string // name of the counter that it is, quoted
+}
+
+// writer is a [lanes.Form]. The first error stays in the buffer that it writes to.
+type writer struct {
+	to      *bufio.Writer
+	program string
+	names   map[string][]byte // quoted
+	at      map[lanes.ID]thread
+	group   [lanes.NumGroups]bool // that have a process
+	some    bool                  // an event has been written
+	line    []byte
+}
+
+// Lane writes the name of a lane.
+func (w *writer) Lane(l lanes.Lane) {
+	group := l.Group
+	if group == lanes.Queues {
+		group = lanes.Locks
+	}
+	pid := uint64(group) + 1
+	if !w.group[group] {
+		w.group[group] = true
+		w.meta("process_name", pid, 0, strings.TrimSpace(w.program+" "+group.String()))
+	}
+	x := thread{pid: pid, tid: uint64(l.ID) & (1<<53 - 1)} // as JavaScript has it
+	if l.Group == lanes.Queues {
+		x.counter = string(w.quoted(l.Name))
+	} else {
+		w.meta("thread_name", pid, x.tid, l.Name)
+	}
+	w.at[l.ID] = x
+}
+
+func (w *writer) meta(what string, pid, tid uint64, name string) {
+	b := w.head("M", thread{pid: pid, tid: tid})
+	b = append(append(append(b, `,"name":"`...), what...), `","args":{"name":`...)
+	w.tail(append(append(b, w.quoted(name)...), '}'))
+}
+
+// Begin writes the begin of a slice.
+func (w *writer) Begin(lane lanes.ID, at trace.Time, kind lanes.Kind, name string, flow uint64) {
+	x := w.at[lane]
+	b := w.time(w.head("B", x), at)
+	b = append(append(b, `,"cat":"`...), kind.String()...)
+	b = append(append(b, `","name":`...), w.quoted(name)...)
+	w.tail(b)
+	if flow != 0 {
+		b = w.time(w.head("f", x), at)
+		w.tail(strconv.AppendUint(append(b, `,"bp":"e","cat":"wakes","name":"wakes","id":`...), flow, 10))
+	}
+}
+
+// End writes its end.
+func (w *writer) End(lane lanes.ID, at trace.Time) { w.tail(w.time(w.head("E", w.at[lane]), at)) }
+
+// Wakes writes the begin of a flow.
+func (w *writer) Wakes(lane lanes.ID, at trace.Time, _ string, flow uint64) {
+	b := w.time(w.head("s", w.at[lane]), at)
+	w.tail(strconv.AppendUint(append(b, `,"cat":"wakes","name":"wakes","id":`...), flow, 10))
+}
+
+// Value writes the value of a counter.
+func (w *writer) Value(lane lanes.ID, at trace.Time, n int64) {
+	x := w.at[lane]
+	b := w.time(w.head("C", x), at)
+	b = append(append(b, `,"name":`...), x.counter...)
+	w.tail(append(strconv.AppendInt(append(b, `,"args":{"waiting":`...), n, 10), '}'))
+}
+
+func (w *writer) head(phase string, x thread) []byte {
+	b := append(append(w.line[:0], `{"ph":"`...), phase...)
+	b = strconv.AppendUint(append(b, `","pid":`...), x.pid, 10)
+	return strconv.AppendUint(append(b, `,"tid":`...), x.tid, 10)
+}
+
+// time appends a time in us.
+func (w *writer) time(b []byte, at trace.Time) []byte {
+	b = strconv.AppendInt(append(b, `,"ts":`...), int64(at)/1000, 10)
+	ns := int64(at) % 1000
+	return append(b, '.', byte('0'+ns/100), byte('0'+ns/10%10), byte('0'+ns%10))
+}
+
+func (w *writer) tail(b []byte) {
+	w.line = append(b, '}')
+	if w.some {
+		_ = w.to.WriteByte(',')
+	}
+	w.some = true
+	_ = w.to.WriteByte('\n')
+	_, _ = w.to.Write(w.line)
+}
+
+// quoted is a name as JSON has it.
+func (w *writer) quoted(name string) []byte {
+	q, ok := w.names[name]
+	if !ok {
+		q, _ = json.Marshal(name) // of a string there is no error
+		w.names[name] = q
+	}
+	return q
+}

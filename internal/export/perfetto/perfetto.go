@@ -1,0 +1,239 @@
+// Package perfetto writes a trace for ui.perfetto.dev: Perfetto's protobuf form, as a stream.
+//
+//	lanes                 what is written
+//	the program           a process, with its name and number
+//	a goroutine           a thread of it; its tid is the goroutine's number
+//	a processor, a lock   a track of the group "processors" or "locks"
+//	waiting for a lock    a counter of the group "locks"
+//	regions               a track of the group "regions"
+//	a slice               a slice with its kind as category
+//	a wake-up             an instant "wakes", and a flow to the slice "ready" that it begins
+//
+// Lost are counts of procedures and loops without events, samples, records of the program's own,
+// labels, and the name of a goroutine before it gave itself another one. Times are ns since the
+// trace began.
+package perfetto
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"strings"
+
+	"qinst.dev/internal/export/lanes"
+	"qinst.dev/internal/trace"
+)
+
+// Write writes a trace. It returns what has no lane, and the losses of the trace.
+func Write(to io.Writer, source trace.Source) (lanes.Left, trace.Losses, error) {
+	w := &writer{to: bufio.NewWriterSize(to, 1<<16), names: map[string]uint64{}, pid: uint64(source.Tables().Int("pid"))}
+	w.start(source.Tables())
+	left, losses, err := lanes.Show(source, w)
+	if err == nil {
+		err = w.to.Flush()
+	}
+	return left, losses, err
+}
+
+// Numbers of fields and values of Perfetto's messages.
+const (
+	tracePacket = 1
+
+	packetTimestamp     = 8
+	packetSequence      = 10
+	packetEvent         = 11
+	packetInterned      = 12
+	packetFlags         = 13
+	packetDescriptor    = 60
+	flagCleared         = 1
+	flagNeedsState      = 2
+	descriptorUUID      = 1
+	descriptorName      = 2
+	descriptorProcess   = 3
+	descriptorThread    = 4
+	descriptorParent    = 5
+	descriptorCounter   = 8
+	processPID          = 1
+	processName         = 6
+	threadPID           = 1
+	threadTID           = 2
+	threadName          = 5
+	internedCategories  = 1
+	internedNames       = 2
+	internedID          = 1
+	internedName        = 2
+	eventCategory       = 3
+	eventType           = 9
+	eventName           = 10
+	eventTrack          = 11
+	eventCounterValue   = 30
+	eventFlow           = 47
+	eventTerminatedFlow = 48
+	typeBegin           = 1
+	typeEnd             = 2
+	typeInstant         = 3
+	typeCounter         = 4
+)
+
+// uuids of tracks that are no lanes. Lanes have their numbers, which are larger, plus firstLane.
+const (
+	processTrack = 1
+	firstGroup   = 2
+	firstLane    = 100
+)
+
+// writer is a [lanes.Form]. The first error stays in the buffer that it writes to.
+type writer struct {
+	to    *bufio.Writer
+	names map[string]uint64 // that the file has
+	pid   uint64
+	group [lanes.NumGroups]bool // that have a track
+
+	packet, event, interned, inner []byte // under construction
+}
+
+func (w *writer) start(t *trace.Tables) {
+	var process, d []byte
+	process = number(process, processPID, w.pid)
+	name, _ := t.Attr("program").(string)
+	process = text(process, processName, name)
+	d = number(d, descriptorUUID, processTrack)
+	d = bytes(d, descriptorProcess, process)
+	w.packet = number(w.packet[:0], packetSequence, 1)
+	w.packet = number(w.packet, packetFlags, flagCleared)
+	w.packet = bytes(w.packet, packetDescriptor, d)
+	w.write()
+	for k := range lanes.NumKinds {
+		c := number(nil, internedID, uint64(k)+1)
+		c = text(c, internedName, k.String())
+		w.interned = bytes(w.interned, internedCategories, c)
+	}
+}
+
+// write writes the packet.
+func (w *writer) write() {
+	var head [12]byte
+	h := binary.AppendUvarint(append(head[:0], tracePacket<<3|2), uint64(len(w.packet)))
+	_, _ = w.to.Write(h)
+	_, _ = w.to.Write(w.packet)
+}
+
+// Lane writes the descriptor of a lane's track.
+func (w *writer) Lane(l lanes.Lane) {
+	d := number(w.event[:0], descriptorUUID, firstLane+uint64(l.ID))
+	switch l.Group {
+	case lanes.Goroutines:
+		thread := number(w.inner[:0], threadPID, w.pid)
+		thread = number(thread, threadTID, uint64(uint32(l.Number))&(1<<31-1))
+		w.inner = text(thread, threadName, l.Name)
+		d = bytes(d, descriptorThread, w.inner)
+	default:
+		d = text(d, descriptorName, l.Name)
+		d = number(d, descriptorParent, w.parent(l.Group))
+		if l.Group == lanes.Queues {
+			d = bytes(d, descriptorCounter, nil)
+		}
+	}
+	w.event = d
+	w.describe(d)
+}
+
+func (w *writer) describe(d []byte) {
+	w.packet = number(w.packet[:0], packetSequence, 1)
+	w.packet = bytes(w.packet, packetDescriptor, d)
+	w.write()
+}
+
+// parent is the track of a group.
+func (w *writer) parent(g lanes.Group) uint64 {
+	if g == lanes.Queues {
+		g = lanes.Locks
+	}
+	uuid := firstGroup + uint64(g)
+	if !w.group[g] {
+		w.group[g] = true
+		d := number(nil, descriptorUUID, uuid)
+		d = text(d, descriptorName, g.String())
+		d = number(d, descriptorParent, processTrack)
+		w.describe(d)
+	}
+	return uuid
+}
+
+// Begin writes the begin of a slice.
+func (w *writer) Begin(lane lanes.ID, at trace.Time, kind lanes.Kind, name string, flow uint64) {
+	e := w.begin(lane, typeBegin)
+	e = number(e, eventCategory, uint64(kind)+1)
+	e = number(e, eventName, w.intern(name))
+	if flow != 0 {
+		e = fixed(e, eventTerminatedFlow, flow)
+	}
+	w.end(at, e)
+}
+
+// End writes its end.
+func (w *writer) End(lane lanes.ID, at trace.Time) { w.end(at, w.begin(lane, typeEnd)) }
+
+// Wakes writes an instant, and the begin of a flow.
+func (w *writer) Wakes(lane lanes.ID, at trace.Time, name string, flow uint64) {
+	e := w.begin(lane, typeInstant)
+	e = number(e, eventCategory, uint64(lanes.Ready)+1)
+	e = number(e, eventName, w.intern(name))
+	w.end(at, fixed(e, eventFlow, flow))
+}
+
+// Value writes the value of a counter.
+func (w *writer) Value(lane lanes.ID, at trace.Time, n int64) {
+	w.end(at, number(w.begin(lane, typeCounter), eventCounterValue, uint64(n)))
+}
+
+func (w *writer) begin(lane lanes.ID, kind uint64) []byte {
+	return number(number(w.event[:0], eventType, kind), eventTrack, firstLane+uint64(lane))
+}
+
+func (w *writer) end(at trace.Time, event []byte) {
+	w.event = event
+	p := number(w.packet[:0], packetTimestamp, uint64(at))
+	p = number(p, packetSequence, 1)
+	p = number(p, packetFlags, flagNeedsState)
+	if len(w.interned) > 0 {
+		p = bytes(p, packetInterned, w.interned)
+		w.interned = w.interned[:0]
+	}
+	w.packet = bytes(p, packetEvent, event)
+	w.write()
+}
+
+// intern is the number of a name. The packet at hand has its text, if none before it has.
+func (w *writer) intern(name string) uint64 {
+	if n, ok := w.names[name]; ok {
+		return n
+	}
+	n := uint64(len(w.names)) + 1
+	w.names[name] = n
+	w.inner = text(number(w.inner[:0], internedID, n), internedName, name)
+	w.interned = bytes(w.interned, internedNames, w.inner)
+	return n
+}
+
+// A field of the protobuf form is a number, bytes with their length, or eight bytes.
+
+func number(b []byte, field, n uint64) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(b, field<<3), n)
+}
+
+func bytes(b []byte, field uint64, x []byte) []byte {
+	b = binary.AppendUvarint(binary.AppendUvarint(b, field<<3|2), uint64(len(x)))
+	return append(b, x...)
+}
+
+// text is bytes in UTF-8: readers refuse others.
+func text(b []byte, field uint64, x string) []byte {
+	x = strings.ToValidUTF8(x, "\uFFFD")
+	b = binary.AppendUvarint(binary.AppendUvarint(b, field<<3|2), uint64(len(x)))
+	return append(b, x...)
+}
+
+func fixed(b []byte, field, n uint64) []byte {
+	return binary.LittleEndian.AppendUint64(binary.AppendUvarint(b, field<<3|1), n)
+}
