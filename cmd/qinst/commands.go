@@ -131,10 +131,13 @@ func commands() []command {
 				{"convert -to json prog.sddf", "one JSON object a line on the standard output"},
 			}, setupConvert},
 		{"export", "[flags] [file]", "write a trace in a form that other tools open",
-			"Export shows goroutines, processors and locks as lanes: procedures and loops that\n" +
-				"have events, waits, who holds a lock, and who ends whose wait.\n\n" + newestHelp,
+			"Perfetto and chrome show what happens in time: goroutines, processors and locks as\n" +
+				"lanes, procedures and loops that have events, waits, the holders of a lock, and\n" +
+				"who ends whose wait. Collapsed, pprof and speedscope are sums over call paths.\n" +
+				"The documentation of package internal/export/FORM says what is lost.\n\n" + newestHelp,
 			[][2]string{
 				{"export -to perfetto -o prog.pftrace prog.sddf", "for ui.perfetto.dev"},
+				{"export -to speedscope -o prog.speedscope.json prog.sddf", "a flame graph for each kind of time"},
 				{"export -to chrome -from 1s -to 2s prog.sddf > prog.json", "one second, for chrome://tracing"},
 			}, setupExport},
 		{"cut", "[flags] file", "write a part of a trace as a file", "",

@@ -4,23 +4,68 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/export/chrome"
+	"qinst.dev/internal/export/collapsed"
 	"qinst.dev/internal/export/lanes"
 	"qinst.dev/internal/export/perfetto"
+	"qinst.dev/internal/export/speedscope"
 	"qinst.dev/internal/lab"
 	"qinst.dev/internal/measure"
+	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace"
 )
 
-// exports maps the name of each form of another tool to what writes a trace in it.
-var exports = map[string]func(io.Writer, trace.Source) (lanes.Left, trace.Losses, error){
-	"chrome":   chrome.Write,
-	"perfetto": perfetto.Write,
+// export writes a trace in a form.
+type export func(e *env, w io.Writer, t *trace.Trace) error
+
+// exports maps the names of the forms of other tools.
+var exports = map[string]export{
+	"chrome":     inLanes(chrome.Write),
+	"collapsed":  inStacks(collapsed.Write),
+	"perfetto":   inLanes(perfetto.Write),
+	"speedscope": inStacks(speedscope.Write),
+	"pprof": func(_ *env, w io.Writer, t *trace.Trace) error {
+		p, err := profile.New(t)
+		if err != nil {
+			return err
+		}
+		return report.Pprof(w, t, p, report.View{})
+	},
+}
+
+// inLanes is a form of events in time.
+func inLanes(write func(io.Writer, trace.Source) (lanes.Left, trace.Losses, error)) export {
+	return func(e *env, w io.Writer, t *trace.Trace) error {
+		left, losses, err := write(w, t)
+		if err != nil {
+			return err
+		}
+		if left.Locks > 0 {
+			fmt.Fprintf(e.stderr, "qinst: %s more locks have no lane of their own\n", measure.Count(left.Locks))
+		}
+		for _, l := range losses.List() {
+			fmt.Fprintf(e.stderr, "qinst: %s %s\n", measure.Count(l.Count), l.What)
+		}
+		return nil
+	}
+}
+
+// inStacks is a form of sums over call paths.
+func inStacks(write func(io.Writer, *profile.Profile) error) export {
+	return func(_ *env, w io.Writer, t *trace.Trace) error {
+		p, err := profile.New(t)
+		if err != nil {
+			return err
+		}
+		return write(w, p)
+	}
 }
 
 func exportNames() string { return strings.Join(slices.Sorted(maps.Keys(exports)), ", ") }
@@ -33,15 +78,15 @@ type exportFlags struct {
 }
 
 // setupExport writes a trace in a form that other tools open.
-func setupExport(fs *flagSet) action {
+func setupExport(flags *flagSet) action {
 	f := &exportFlags{out: "-"}
-	fs.group("Form")
-	fs.function("to", "`form` of the output: "+exportNames()+"; or a time such as 2s, for the end of the interval", f.to)
-	fs.group("Part of the trace")
-	fs.time(&f.from, "from", "start of the interval: a `time` such as 1.5s (default: start of the trace); -to also takes its end")
-	fs.group("Output")
-	fs.text(&f.out, "o", "write to this `file` (- for the standard output)")
-	fs.boolean(&f.force, "f", "replace the file, if it is there")
+	flags.group("Form")
+	flags.function("to", "`form` of the output: "+exportNames()+"; or a time such as 2s, for the end of the interval", f.to)
+	flags.group("Part of the trace")
+	flags.time(&f.from, "from", "start of the interval: a `time` such as 1.5s (default: start of the trace); -to also takes its end")
+	flags.group("Output")
+	flags.text(&f.out, "o", "write to this `file` (- for the standard output)")
+	flags.boolean(&f.force, "f", "replace the file, if it is there")
 	return f.run
 }
 
@@ -71,11 +116,7 @@ func (f *exportFlags) run(e *env, args []string) error {
 	part := partOf{from: f.from, to: f.until}
 	t, err := part.read(e, file, func(t *trace.Trace) error {
 		return f.write(e, func(w io.Writer) error {
-			left, losses, err := write(w, t)
-			if err == nil {
-				tellHidden(e, left, losses)
-			}
-			return err
+			return write(e, w, t)
 		})
 	})
 	if err != nil {
@@ -88,15 +129,9 @@ func (f *exportFlags) write(e *env, do func(io.Writer) error) error {
 	if f.out == "-" && lab.Terminal(e.raw) {
 		return binaryTo(e, f.out, do)
 	}
-	return replaceTo(e, f.out, f.force, do)
-}
-
-// tellHidden says what is not in the output.
-func tellHidden(e *env, left lanes.Left, losses trace.Losses) {
-	if left.Locks > 0 {
-		fmt.Fprintf(e.stderr, "qinst: %s more locks have no lane of their own\n", measure.Count(left.Locks))
+	err := replaceTo(e, f.out, f.force, do)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w; -f replaces it", err)
 	}
-	for _, l := range losses.List() {
-		fmt.Fprintf(e.stderr, "qinst: %s %s\n", measure.Count(l.Count), l.What)
-	}
+	return err
 }

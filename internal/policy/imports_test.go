@@ -58,6 +58,7 @@ const importOrder = `
 
 	# forms of other tools
 	analysis/replay < export/lanes < export/perfetto, export/chrome;
+	analysis/profile < export/collapsed, export/speedscope;
 	format/pack, trace/tracetest, pgregory.net/rapid, export/lanes < export/lanes/lanestest;
 
 	# what instruments
@@ -77,7 +78,7 @@ const importOrder = `
 	extensions/qinst, sddf < extensions/debug;
 
 	# the command
-	report, export/perfetto, export/chrome, lab/check, lab/delays, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
+	report, export/perfetto, export/chrome, export/collapsed, export/speedscope, lab/check, lab/delays, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
 
 	runtime/api, golang.org/x/mod/module, golang.org/x/mod/semver, golang.org/x/mod/zip < scripts/release;
 
@@ -112,7 +113,7 @@ const importOrder = `
 // "a < b" says that b's tests may import a; TESTS are all packages'.
 const testImports = `
 	pgregory.net/rapid, trace/tracetest, golang.org/x/tools/txtar < TESTS;
-	export/lanes/lanestest < export/lanes, export/perfetto, export/chrome;
+	export/lanes/lanestest < export/lanes, export/perfetto, export/chrome, export/collapsed, export/speedscope;
 	github.com/vmihailenco/msgpack/v5 < api/sddf;
 	trace < api/extensions;
 	ratecontrol < runtime/settings;
