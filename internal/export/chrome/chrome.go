@@ -26,7 +26,7 @@ import (
 
 // Write writes a trace. It returns what has no lane, and the losses of the trace.
 func Write(to io.Writer, source trace.Source) (lanes.Left, trace.Losses, error) {
-	w := &writer{to: bufio.NewWriterSize(to, 1<<16), names: map[string][]byte{}, at: map[lanes.ID]thread{}}
+	w := &writer{to: bufio.NewWriterSize(to, 1<<16), names: map[string][]byte{}, at: map[lanes.ID]*thread{}}
 	w.program, _ = source.Tables().Attr("program").(string)
 	_, _ = w.to.WriteString(`{"displayTimeUnit":"ns","traceEvents":[`)
 	left, losses, err := lanes.Show(source, w)
@@ -41,6 +41,7 @@ func Write(to io.Writer, source trace.Source) (lanes.Left, trace.Losses, error) 
 type thread struct {
 	pid, tid uint64
 	counter  string // name of the counter that it is, quoted
+	open     int    // slices
 }
 
 // writer is a [lanes.Form]. The first error stays in the buffer that it writes to.
@@ -48,7 +49,7 @@ type writer struct {
 	to      *bufio.Writer
 	program string
 	names   map[string][]byte // quoted
-	at      map[lanes.ID]thread
+	at      map[lanes.ID]*thread
 	group   [lanes.NumGroups]bool // that have a process
 	some    bool                  // an event has been written
 	line    []byte
@@ -65,17 +66,20 @@ func (w *writer) Lane(l lanes.Lane) {
 		w.group[group] = true
 		w.meta("process_name", pid, 0, strings.TrimSpace(w.program+" "+group.String()))
 	}
-	x := thread{pid: pid, tid: uint64(l.ID) & (1<<53 - 1)} // as JavaScript has it
+	x := &thread{pid: pid, tid: uint64(l.ID) & (1<<53 - 1)} // as JavaScript has it
 	if l.Group == lanes.Queues {
 		x.counter = string(w.quoted(l.Name))
 	} else {
 		w.meta("thread_name", pid, x.tid, l.Name)
 	}
+	if was := w.at[l.ID]; was != nil { // it has another name now
+		x.open = was.open
+	}
 	w.at[l.ID] = x
 }
 
 func (w *writer) meta(what string, pid, tid uint64, name string) {
-	b := w.head("M", thread{pid: pid, tid: tid})
+	b := w.head("M", &thread{pid: pid, tid: tid})
 	b = append(append(append(b, `,"name":"`...), what...), `","args":{"name":`...)
 	w.tail(append(append(b, w.quoted(name)...), '}'))
 }
@@ -83,6 +87,7 @@ func (w *writer) meta(what string, pid, tid uint64, name string) {
 // Begin writes the begin of a slice.
 func (w *writer) Begin(lane lanes.ID, at trace.Time, kind lanes.Kind, name string, flow uint64) {
 	x := w.at[lane]
+	x.open++
 	b := w.time(w.head("B", x), at)
 	b = append(append(b, `,"cat":"`...), kind.String()...)
 	b = append(append(b, `","name":`...), w.quoted(name)...)
@@ -94,11 +99,20 @@ func (w *writer) Begin(lane lanes.ID, at trace.Time, kind lanes.Kind, name strin
 }
 
 // End writes its end.
-func (w *writer) End(lane lanes.ID, at trace.Time) { w.tail(w.time(w.head("E", w.at[lane]), at)) }
+func (w *writer) End(lane lanes.ID, at trace.Time) {
+	x := w.at[lane]
+	x.open--
+	w.tail(w.time(w.head("E", x), at))
+}
 
-// Wakes writes the begin of a flow.
-func (w *writer) Wakes(lane lanes.ID, at trace.Time, _ string, flow uint64) {
-	b := w.time(w.head("s", w.at[lane]), at)
+// Wakes writes the begin of a flow. It must be in a slice: in one of no length, if there is no other.
+func (w *writer) Wakes(lane lanes.ID, at trace.Time, name string, flow uint64) {
+	x := w.at[lane]
+	if x.open == 0 {
+		w.Begin(lane, at, lanes.Ready, name, 0)
+		defer w.End(lane, at)
+	}
+	b := w.time(w.head("s", x), at)
 	w.tail(strconv.AppendUint(append(b, `,"cat":"wakes","name":"wakes","id":`...), flow, 10))
 }
 
@@ -110,7 +124,7 @@ func (w *writer) Value(lane lanes.ID, at trace.Time, n int64) {
 	w.tail(append(strconv.AppendInt(append(b, `,"args":{"waiting":`...), n, 10), '}'))
 }
 
-func (w *writer) head(phase string, x thread) []byte {
+func (w *writer) head(phase string, x *thread) []byte {
 	b := append(append(w.line[:0], `{"ph":"`...), phase...)
 	b = strconv.AppendUint(append(b, `","pid":`...), x.pid, 10)
 	return strconv.AppendUint(append(b, `,"tid":`...), x.tid, 10)

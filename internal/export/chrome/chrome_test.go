@@ -54,12 +54,14 @@ type reader struct {
 	lanes  map[string]lanes.Lane // by process and thread, or counter
 	found  []string
 	begins int // index of the slice that began last
+	open   map[lanes.ID]int
+	alone  bool // in a slice that only has the begin of a flow
 }
 
 func key(group lanes.Group, tid uint64) string { return fmt.Sprint(uint64(group)+1, " ", tid) }
 
 func newReader(list []lanes.Lane) *reader {
-	r := &reader{lanes: map[string]lanes.Lane{}}
+	r := &reader{lanes: map[string]lanes.Lane{}, open: map[lanes.ID]int{}}
 	for _, l := range list {
 		if l.Group == lanes.Queues {
 			r.lanes[l.Name] = l
@@ -93,14 +95,25 @@ func (r *reader) event(t rapid.TB, e event) {
 			r.note("%s %d %q", l.Group, l.ID, args.Name)
 		}
 	case "B":
+		if r.open[l.ID]++; e.Name == "wakes" {
+			r.alone = true
+			return
+		}
 		r.begins = len(r.found)
 		r.note("%d %d begin %s %q flow 0", at, l.ID, e.Cat, e.Name)
 	case "f":
 		x := r.found[r.begins]
 		r.found[r.begins] = fmt.Sprint(x[:len(x)-1], e.ID)
 	case "E":
+		if r.open[l.ID]--; r.alone {
+			r.alone = false
+			return
+		}
 		r.note("%d %d end", at, l.ID)
 	case "s":
+		if r.open[l.ID] == 0 {
+			t.Errorf("flow %d begins in no slice", e.ID)
+		}
 		r.note("%d %d %s flow %d", at, l.ID, e.Name, e.ID)
 	case "C":
 		var args struct{ Waiting int64 }
