@@ -105,7 +105,8 @@ func (w *writer) End(lane lanes.ID, at trace.Time) {
 	w.tail(w.time(w.head("E", x), at))
 }
 
-// Wakes writes the begin of a flow. It must be in a slice: in one of no length, if there is no other.
+// Wakes writes the begin of a flow. It must be in a slice: in one of no length, if there is no
+// other.
 func (w *writer) Wakes(lane lanes.ID, at trace.Time, name string, flow uint64) {
 	x := w.at[lane]
 	if x.open == 0 {
