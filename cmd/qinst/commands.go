@@ -130,6 +130,14 @@ func commands() []command {
 				{"convert -to zstd -o small.sddf prog.sddf", "a compressed file"},
 				{"convert -to json prog.sddf", "one JSON object a line on the standard output"},
 			}, setupConvert},
+		{"view", "[flags] [file]", "show a trace in a browser",
+			"View serves a page on this machine: what to change first, the run on a time axis with\n" +
+				"processors, locks and goroutines, call paths, and a table. Requests need the token\n" +
+				"in the address that it prints.\n\n" + newestHelp,
+			[][2]string{
+				{"view prog.sddf", "the whole run"},
+				{"view -n -http 127.0.0.1:8000 -from 1s -to 2s prog.sddf", "one second of it, at a port of your choice"},
+			}, setupView},
 		{"export", "[flags] [file]", "write a trace in a form that other tools open",
 			"Perfetto and chrome show what happens in time: goroutines, processors and locks as\n" +
 				"lanes, procedures and loops that have events, waits, the holders of a lock, and\n" +

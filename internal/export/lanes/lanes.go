@@ -9,6 +9,7 @@
 package lanes
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -277,8 +278,8 @@ func (s *shower) goes(l *goroutine, e *trace.Event, to trace.State) {
 	switch {
 	case kind == Wait:
 		w := s.r.Goroutines()[e.Slot].Wait
-		if w == nil { // nobody's concern, such as the collector's workers
-			s.begin(l, e.Time, kind, kind.String(), 0)
+		if w == nil { // of the runtime's own goroutines
+			s.begin(l, e.Time, kind, cmp.Or(s.r.T.Reasons[e.Wait().Reason], kind.String()), 0)
 			return
 		}
 		s.begin(l, e.Time, kind, s.waitName(w), 0)

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os/exec"
+	"runtime"
+	"time"
+
+	"qinst.dev/internal/lab"
+	"qinst.dev/internal/trace"
+	"qinst.dev/internal/view"
+)
+
+// viewFlags holds the flags of the command "view".
+type viewFlags struct {
+	address string
+	stay    bool
+	part    partOf
+}
+
+// setupView shows a trace in a browser.
+func setupView(fs *flagSet) action {
+	f := &viewFlags{address: "127.0.0.1:0"}
+	fs.group("Server")
+	fs.text(&f.address, "http", "serve at this `address` of the machine (default: 127.0.0.1, at a port that is free)")
+	fs.boolean(&f.stay, "n", "open no browser, only print the address")
+	fs.group("Part of the trace")
+	fs.interval(&f.part.from, &f.part.to)
+	return f.run
+}
+
+func (f *viewFlags) run(e *env, args []string) error {
+	file, err := oneFile(e, "view", args)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", f.address)
+	if err != nil {
+		return fmt.Errorf("view: %w", err)
+	}
+	defer l.Close()
+	var v *view.View
+	t, err := f.part.read(e, file, func(t *trace.Trace) error {
+		v, err = view.New(t)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	s := view.NewServer(v)
+	address := fmt.Sprintf("http://%s/?token=%s", l.Addr(), s.Token)
+	fmt.Fprintf(e.stderr, "qinst: %s is shown at %s until you press ctrl-C\n", file, address)
+	if !f.stay {
+		browse(address)
+	}
+	return serve(l, s)
+}
+
+// serve answers until the process is interrupted.
+func serve(l net.Listener, h http.Handler) error {
+	ctx, stop := lab.Signals(context.Background())
+	defer stop()
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(l) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		err := srv.Close()
+		if served := <-done; !errors.Is(served, http.ErrServerClosed) {
+			return served
+		}
+		return err
+	}
+}
+
+// browse asks the desktop to open an address. Without one nothing happens: the address was printed.
+func browse(address string) {
+	open := map[string]string{"linux": "xdg-open", "darwin": "open", "windows": "explorer"}[runtime.GOOS]
+	if path, err := exec.LookPath(open); err == nil {
+		_ = exec.Command(path, address).Start()
+	}
+}

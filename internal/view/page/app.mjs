@@ -1,0 +1,186 @@
+// The application: what to change, the timeline, call paths and the table, of one trace. All of
+// them share a selection and a window of time.
+
+import { h, render } from "./vendor/preact.mjs";
+import htm from "./vendor/htm.mjs";
+import { effect, signal } from "./vendor/signals-core.mjs";
+import { drawFlame, flameAt, zoomFlame } from "./flame.mjs";
+import { time, percent } from "./words.mjs";
+import { Timeline } from "./timeline.mjs";
+
+const html = htm.bind(h);
+
+export const chosen = signal(""); // name of a procedure, lock or goroutine
+const tab = signal(location.hash.slice(1) || "change");
+const run = signal(null);
+const items = signal(null);
+const table = signal(null);
+const order = signal("npt");
+const filter = signal("");
+const kind = signal("");
+const failed = signal("");
+const told = signal("");
+const flame = signal(null);
+const measure = signal("npt");
+
+const timeline = new Timeline(ask, told, chosen);
+
+async function ask(path) {
+  const answer = await fetch("/api/v1/" + path);
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
+}
+
+// load asks for what a signal shows, once.
+async function load(of, path) {
+  try {
+    of.value = await ask(path);
+  } catch (e) {
+    failed.value = String(e.message || e);
+  }
+}
+
+const tabs = [["change", "What to change"], ["timeline", "Timeline"], ["flame", "Flame graph"], ["table", "Table"]];
+
+function choose(name) {
+  tab.value = name;
+  history.replaceState(null, "", "#" + name);
+}
+
+// keys moves between tabs, as in all lists of tabs.
+function keys(e) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+  if (!step) return;
+  const at = tabs.findIndex(([id]) => id === tab.value);
+  choose(tabs[(at + step + tabs.length) % tabs.length][0]);
+  document.getElementById("tab-" + tab.value).focus();
+}
+
+function App() {
+  if (failed.value) return html`<p role="alert" class="warn">${failed.value}</p>`;
+  if (!run.value) return html`<p>Reading the trace</p>`;
+  const r = run.value;
+  return html`
+    <header>
+      <h1>${r.program || "trace"}</h1>
+      <span class="dim">${time(r.wall_ns)} on ${r.procs} ${r.procs === 1 ? "processor" : "processors"}</span>
+    </header>
+    <div role="tablist" aria-label="Views" onKeyDown=${keys}>
+      ${tabs.map(([id, name]) => html`<button role="tab" id=${"tab-" + id} aria-selected=${tab.value === id}
+        aria-controls="panel" tabindex=${tab.value === id ? 0 : -1} onClick=${() => choose(id)}>${name}</button>`)}
+    </div>
+    <div role="tabpanel" id="panel" aria-labelledby=${"tab-" + tab.value} tabindex="-1">
+      ${{ change: Change, timeline: Time, flame: Paths, table: Table }[tab.value]?.() ?? Change()}
+    </div>`;
+}
+
+// Change lists the conclusions, each with its gain, and a link to its subject on the time axis.
+function Change() {
+  const list = items.value;
+  if (!list) return html`<p>Computing gains</p>`;
+  const r = run.value;
+  const first = list.filter((x) => !x.remark);
+  return html`
+    ${first.length ? html`<ol class="items">${first.map((x) => Item(x, r))}</ol>` : null}
+    ${list.filter((x) => x.remark).map((x) => html`<p>${x.text}</p>`)}
+    <h2>The run</h2>
+    ${r.said.map((x) => html`<p class="dim">${x}</p>`)}
+    ${r.warnings.map((x) => html`<p class="warn">${x}</p>`)}`;
+}
+
+function Item(x, r) {
+  const name = x.subject.name;
+  return html`<li>${x.text}
+    ${x.gain ? Gain(x.gain, r.wall_ns) : null}
+    ${name ? html` <button class="link" onClick=${() => { chosen.value = name; choose("timeline"); }}>show
+      ${" " + name}</button>` : null}</li>`;
+}
+
+// Gain is the interval of a gain as a part of the run.
+function Gain(g, wall) {
+  const x = (ns) => Math.max(0, Math.min(100, (100 * ns) / wall));
+  const text = `${percent(g.ns / wall)} of the run, 9 times of 10 between ${percent(g.low_ns / wall)} and ${percent(g.high_ns / wall)}`;
+  return html`<svg class="gain" viewBox="0 0 100 12" preserveAspectRatio="none" role="img" aria-label=${text}>
+    <title>${text}</title>
+    <rect x=${x(g.low_ns)} y="2" width=${x(g.high_ns) - x(g.low_ns)} height="8" fill="var(--span)" />
+    <rect x=${Math.max(0, x(g.ns) - 0.4)} y="0" width="0.8" height="12" fill="var(--bar)" /></svg>`;
+}
+
+function Time() {
+  return html`
+    <div class="row">
+      <button onClick=${() => timeline.zoom(0.5)} aria-label="Zoom in">+</button>
+      <button onClick=${() => timeline.zoom(2)} aria-label="Zoom out">−</button>
+      <button onClick=${() => timeline.pan(-0.5)} aria-label="Earlier">←</button>
+      <button onClick=${() => timeline.pan(0.5)} aria-label="Later">→</button>
+      <button onClick=${() => timeline.all()}>Whole run</button>
+      <label>Find <input value=${timeline.find.value} onInput=${(e) => { timeline.find.value = e.target.value; }} /></label>
+      ${timeline.kinds.map(([name, color]) => html`<span><span class="key" style=${{ background: color }}></span>${name}</span>`)}
+    </div>
+    <p class="told dim" aria-live="polite">${told.value || "W and S zoom, A and D move; drag to move, wheel with ctrl to zoom. Point at a slice to read it."}</p>
+    <canvas id="timeline" tabindex="0" role="img" aria-label=${timeline.words.value}></canvas>
+    ${timeline.rest.value ? html`<p class="dim">${timeline.rest.value}</p>` : null}`;
+}
+
+const measures = [["npt", "normalized processor time"], ["busy", "busy"], ["blocked", "blocked"], ["ready", "ready"]];
+
+function Paths() {
+  return html`
+    <div class="row"><label>Width <select value=${measure.value} onChange=${(e) => { measure.value = e.target.value; }}>
+      ${measures.map(([id, name]) => html`<option value=${id}>${name}</option>`)}</select></label>
+      <button onClick=${() => zoomFlame(null)}>Whole run</button></div>
+    <p class="told dim" aria-live="polite">${told.value || "From the top down, through goroutines to what they do. Click to enlarge."}</p>
+    <canvas id="flame" tabindex="0" role="img" aria-label="Call paths by time; the table has the same numbers"></canvas>`;
+}
+
+const columns = [["npt", "npt"], ["self_npt", "self npt"], ["calls", "calls"], ["busy_ns", "busy"], ["blocked_ns", "blocked"],
+  ["ready_ns", "ready"], ["wait_ns", "others waited"]];
+
+function Table() {
+  const list = table.value;
+  if (!list) return html`<p>Reading</p>`;
+  const kinds = [...new Set(list.map((x) => x.kind))];
+  const words = filter.value.toLowerCase();
+  const shown = list.filter((x) => (!kind.value || x.kind === kind.value) && x.name.toLowerCase().includes(words))
+    .sort((a, b) => (b[order.value] || 0) - (a[order.value] || 0));
+  return html`
+    <div class="row"><label>Find <input value=${filter.value} onInput=${(e) => { filter.value = e.target.value; }} /></label>
+      <label>Kind <select value=${kind.value} onChange=${(e) => { kind.value = e.target.value; }}>
+        <option value="">all</option>${kinds.map((k) => html`<option value=${k}>${k}</option>`)}</select></label>
+      <span class="dim">${shown.length} of ${list.length}</span></div>
+    <div class="over" tabindex="0" role="region" aria-label="Entries of the profile"><table>
+      <thead><tr><th scope="col">name</th><th scope="col">kind</th>
+        ${columns.map(([id, name]) => html`<th scope="col" aria-sort=${order.value === id ? "descending" : "none"}>
+          <button onClick=${() => { order.value = id; }}>${name}</button></th>`)}</tr></thead>
+      <tbody>${shown.slice(0, 500).map((x) => html`<tr class=${x.name === chosen.value ? "chosen" : ""}>
+        <td><button class="link" onClick=${() => { chosen.value = x.name; choose("timeline"); }}>${x.name}</button></td><td>${x.kind}</td>
+        ${columns.map(([id]) => html`<td>${id === "calls" ? (x[id] ?? 0).toLocaleString("en") : time(x[id] || 0)}</td>`)}</tr>`)}
+      </tbody></table></div>
+    ${shown.length > 500 ? html`<p class="dim">${shown.length - 500} more: narrow the search</p>` : null}`;
+}
+
+const root = document.getElementById("app");
+effect(() => {
+  render(App(), root);
+  root.setAttribute("aria-busy", String(!run.value));
+});
+// Effects run in any order: pictures are drawn when the page has their canvas.
+effect(() => {
+  const is = tab.value === "timeline" && run.value;
+  queueMicrotask(() => { if (is) timeline.attach(document.getElementById("timeline"), is.wall_ns); });
+});
+effect(() => {
+  const of = measure.value, root = flame.value;
+  if (tab.value !== "flame" || !run.value) return;
+  if (!root) load(flame, "flame");
+  else queueMicrotask(() => drawFlame(document.getElementById("flame"), root, of, (x) => { told.value = x; }));
+});
+effect(() => { if (tab.value === "table" && !table.value) load(table, "table"); });
+effect(() => { tab.value; told.value = ""; });
+addEventListener("resize", () => {
+  timeline.draw();
+  if (tab.value === "flame" && flame.value) drawFlame(document.getElementById("flame"), flame.value, measure.value, flameAt);
+});
+await load(run, "trace");
+document.title = (run.value?.program || "trace") + " · qinst";
+load(items, "items");

@@ -1,0 +1,228 @@
+// The time axis: tracks of processors, locks, goroutines. The server answers with slices for the
+// pixels at hand, so that a long run costs no more than a short one.
+
+import { signal } from "./vendor/signals-core.mjs";
+import { time } from "./words.mjs";
+
+const rowHeight = 14, queueHeight = 34, gap = 6, most = 60; // most tracks at a time
+const colors = {
+  light: ["#79b58a", "#b9d8c1", "#c3c6ca", "#4f8fd0", "#b06fbf", "#6b6f75", "#79b58a", "#e08a4a", "#8a9bd0", "#c9b13c"],
+  dark: ["#3f8f58", "#2e5c3a", "#4a4e54", "#4f8fd0", "#9a5fab", "#8a8f96", "#3f8f58", "#d07a3a", "#6a7bb8", "#a8922c"],
+};
+const kinds = ["procedure", "loop", "waiting", "ready", "system call", "off-CPU", "running", "lock held", "region",
+  "collector marks"];
+const first = { processors: 64, locks: 8, "waiting for locks": 8, collector: 1, regions: 8, goroutines: 40 }; // shown
+
+export class Timeline {
+  constructor(ask, told, chosen) {
+    Object.assign(this, { ask, told, chosen, from: 0, to: 0, wall: 0, list: [], more: {}, canvas: null, shown: null, asked: 0 });
+    this.find = signal("");
+    this.rest = signal("");
+    this.words = signal("Time axis");
+    this.find.subscribe(() => this.fetch());
+    chosen.subscribe(() => this.fetch());
+  }
+
+  get kinds() {
+    return kinds.map((name, i) => [name, this.palette[i]]).filter((_, i) => i !== 6);
+  }
+
+  get palette() {
+    return matchMedia("(prefers-color-scheme: dark)").matches ? colors.dark : colors.light;
+  }
+
+  // attach takes a canvas, which may be a new one.
+  async attach(canvas, wall) {
+    if (!canvas) return;
+    if (!this.wall) {
+      this.wall = this.to = wall;
+      const answer = await this.ask("tracks");
+      this.list = answer.tracks;
+      this.more = answer.more;
+    }
+    if (canvas !== this.canvas) {
+      this.canvas = canvas;
+      this.listen();
+    }
+    this.fetch();
+  }
+
+  listen() {
+    const c = this.canvas;
+    let drag = null;
+    c.addEventListener("wheel", (e) => {
+      if (!e.ctrlKey) return;
+      e.preventDefault();
+      this.zoom(Math.exp(e.deltaY / 300), this.at(e.offsetX));
+    }, { passive: false });
+    c.addEventListener("pointerdown", (e) => { drag = { x: e.offsetX, from: this.from, to: this.to }; c.setPointerCapture(e.pointerId); });
+    c.addEventListener("pointerup", () => { drag = null; });
+    c.addEventListener("pointermove", (e) => {
+      if (!drag) return this.point(e.offsetX, e.offsetY);
+      const by = ((drag.x - e.offsetX) * (drag.to - drag.from)) / this.width;
+      this.window(drag.from + by, drag.to + by);
+    });
+    c.addEventListener("keydown", (e) => {
+      const act = { w: () => this.zoom(0.5), s: () => this.zoom(2), a: () => this.pan(-0.25), d: () => this.pan(0.25),
+        ArrowLeft: () => this.pan(-0.25), ArrowRight: () => this.pan(0.25), Home: () => this.all() }[e.key];
+      if (act) { e.preventDefault(); act(); }
+    });
+  }
+
+  get gutter() { return Math.min(220, this.canvas.clientWidth * 0.3); }
+  get width() { return Math.max(50, this.canvas.clientWidth - this.gutter); }
+  at(x) { return this.from + ((x - this.gutter) * (this.to - this.from)) / this.width; }
+
+  zoom(by, at = (this.from + this.to) / 2) {
+    this.window(at - (at - this.from) * by, at + (this.to - at) * by);
+  }
+
+  pan(by) {
+    const d = by * (this.to - this.from);
+    this.window(this.from + d, this.to + d);
+  }
+
+  all() { this.window(0, this.wall); }
+
+  // window shows a part of the run, within it.
+  window(from, to) {
+    const wide = Math.min(Math.max(to - from, 100), this.wall);
+    this.from = Math.max(0, Math.min(from, this.wall - wide));
+    this.to = this.from + wide;
+    this.draw();
+    clearTimeout(this.soon);
+    this.soon = setTimeout(() => this.fetch(), 60);
+  }
+
+  // tracks are those to show: what was looked for, what was chosen, and of each group the first ones.
+  tracks() {
+    const words = this.find.value.toLowerCase(), name = this.chosen.value;
+    const is = (t) => name && (t.name.startsWith(name) || t.name.endsWith(" " + name));
+    const count = {};
+    const list = this.list.filter((t) => {
+      if (words) return t.name.toLowerCase().includes(words);
+      count[t.group] = (count[t.group] || 0) + 1;
+      return t.group === "processors" || is(t) || count[t.group] <= (first[t.group] || 0);
+    });
+    const rank = (t) => (t.group === "processors" ? 0 : is(t) ? 1 : 2);
+    return list.sort((a, b) => rank(a) - rank(b)).slice(0, most);
+  }
+
+  async fetch() {
+    if (!this.canvas || !this.wall) return;
+    const tracks = this.tracks(), number = ++this.asked;
+    const hidden = this.list.length - tracks.length + Object.values(this.more).reduce((a, b) => a + b, 0);
+    this.rest.value = hidden > 0 ? `${hidden.toLocaleString("en")} more tracks: find them by name` : "";
+    if (!tracks.length) { this.shown = { tracks: [], names: {} }; return this.draw(); }
+    const px = Math.round(this.width * devicePixelRatio);
+    const answer = await this.ask(`timeline?from=${Math.floor(this.from)}&to=${Math.ceil(this.to)}&px=${px}&tracks=${tracks.map((t) => t.id)}`);
+    if (number !== this.asked) return; // a later question is on its way
+    answer.tracks.forEach((t, i) => { t.of = tracks[i]; });
+    this.shown = answer;
+    this.words.value = `Time axis from ${time(this.from)} to ${time(this.to)} with ${tracks.length} tracks: ` +
+      tracks.slice(0, 10).map((t) => t.name).join(", ");
+    this.draw();
+  }
+
+  height(t) { return t.of.group === "waiting for locks" ? queueHeight : Math.max(1, Math.min(t.of.depth, 12)) * rowHeight; }
+
+  draw() {
+    const c = this.canvas;
+    if (!c || !c.isConnected || !this.shown) return;
+    const style = getComputedStyle(document.documentElement), color = (name) => style.getPropertyValue(name);
+    const rows = this.shown.tracks, tall = 24 + rows.reduce((y, t) => y + this.height(t) + gap, 0);
+    c.style.height = tall + "px";
+    const dpr = devicePixelRatio, wide = c.clientWidth;
+    c.width = wide * dpr;
+    c.height = tall * dpr;
+    const g = c.getContext("2d");
+    g.scale(dpr, dpr);
+    g.font = "12px system-ui, sans-serif";
+    g.textBaseline = "middle";
+    this.axis(g, color, tall);
+    let y = 24;
+    for (const t of rows) {
+      t.y = y;
+      g.fillStyle = color("--text");
+      g.save();
+      g.beginPath();
+      g.rect(0, y, this.gutter - 6, this.height(t));
+      g.clip();
+      g.fillText(t.of.name, 0, y + 7);
+      g.restore();
+      g.save();
+      g.beginPath();
+      g.rect(this.gutter, y, this.width, this.height(t));
+      g.clip();
+      t.values ? this.numbers(g, t, color) : this.slices(g, t, color);
+      g.restore();
+      y += this.height(t) + gap;
+    }
+  }
+
+  x(ns) { return this.gutter + ((ns - this.from) * this.width) / (this.to - this.from); }
+
+  axis(g, color, tall) {
+    const about = (this.to - this.from) / Math.max(2, this.width / 120);
+    const ten = 10 ** Math.floor(Math.log10(about)), step = [1, 2, 5, 10].map((n) => n * ten).find((n) => n >= about);
+    for (let at = Math.ceil(this.from / step) * step; at <= this.to; at += step) {
+      g.fillStyle = color("--line");
+      g.fillRect(this.x(at), 16, 1, tall);
+      g.fillStyle = color("--dim");
+      g.fillText(time(at), this.x(at) + 3, 9);
+    }
+  }
+
+  slices(g, t, color) {
+    const name = this.chosen.value;
+    for (const [depth, from, to, index, kind, count] of t.spans || []) {
+      const x = this.x(from), wide = Math.max(this.x(to) - x, 0.5), y = t.y + depth * rowHeight;
+      const text = this.shown.names[index];
+      g.globalAlpha = count > 1 ? 0.7 : 1;
+      g.fillStyle = this.palette[kind];
+      g.fillRect(x, y, wide, rowHeight - 1);
+      g.globalAlpha = 1;
+      if (name && text === name) {
+        g.strokeStyle = color("--link");
+        g.strokeRect(x + 0.5, y + 0.5, Math.max(wide - 1, 1), rowHeight - 2);
+      }
+      if (wide > 40 && count === 1) {
+        g.fillStyle = color("--text");
+        g.save();
+        g.beginPath();
+        g.rect(x, y, wide - 2, rowHeight);
+        g.clip();
+        g.fillText(text, Math.max(x, this.gutter) + 3, y + 7);
+        g.restore();
+      }
+    }
+  }
+
+  numbers(g, t, color) {
+    const top = Math.max(1, ...t.values.map(([, n]) => n));
+    g.fillStyle = this.palette[3];
+    t.values.forEach(([at, n], i) => {
+      const x = this.x(at), to = i + 1 < t.values.length ? this.x(t.values[i + 1][0]) : this.gutter + this.width;
+      const tall = (n / top) * (queueHeight - 4);
+      g.fillRect(x, t.y + queueHeight - tall, Math.max(to - x, 0.5), tall);
+    });
+    g.fillStyle = color("--dim");
+    g.fillText("up to " + top, this.gutter + 3, t.y + 7);
+  }
+
+  // point says what is at a place.
+  point(x, y) {
+    const t = this.shown?.tracks.find((t) => y >= t.y && y < t.y + this.height(t));
+    if (!t || x < this.gutter) return;
+    const at = this.at(x), slack = (this.to - this.from) / this.width;
+    if (t.values) {
+      const v = t.values.findLast(([from]) => from <= at);
+      this.told.value = `${t.of.name}: ${v ? v[1] : 0} at ${time(at)}`;
+      return;
+    }
+    const depth = Math.floor((y - t.y) / rowHeight);
+    const s = (t.spans || []).find(([d, from, to]) => d === depth && from - slack <= at && at <= to + slack);
+    this.told.value = s ? `${t.of.name}: ${this.shown.names[s[3]]} (${kinds[s[4]]}), ` +
+      (s[5] > 1 ? `${s[5].toLocaleString("en")} in ${time(s[2] - s[1])}, ${time(s[6])} of that` : `${time(s[2] - s[1])} from ${time(s[1])} on`) : t.of.name;
+  }
+}
