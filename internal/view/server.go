@@ -116,7 +116,7 @@ func (s *Server) trace(url.Values) (any, error) {
 	d := report.Page(s.view.t, s.view.facts)
 	said, warned := []string{}, []string{}
 	for _, section := range d.Sections {
-		if section.ID != "program" && section.ID != "run" {
+		if section.ID != "summary" && section.ID != "run" {
 			continue
 		}
 		for _, b := range section.Blocks {

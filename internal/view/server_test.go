@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/export/lanes/lanestest"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
@@ -139,6 +140,44 @@ func TestParameters(t *testing.T) {
 		if status, _ := get(t, client, srv.URL+path); status != want {
 			t.Errorf("%s: found %d, expected %d", path, status, want)
 		}
+	}
+}
+
+// The page has the statements and warnings of the report, and the table its numbers.
+func TestNumbers(t *testing.T) {
+	source := locks()
+	v, err := view.New(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := view.NewServer(v)
+	var run struct {
+		Wall int64 `json:"wall_ns"`
+		Said []string
+	}
+	answer(t, s, "trace", &run)
+	if run.Wall != int64(source.Wall()) || len(run.Said) == 0 || !strings.Contains(run.Said[1], "2 processors") {
+		t.Errorf("found %+v", run)
+	}
+	p, err := profile.New(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table []profile.Entry
+	answer(t, s, "table", &table)
+	for i := range p.Entries {
+		if x, want := &table[i], &p.Entries[i]; x.ID != want.ID || x.NPT != want.NPT || x.Calls != want.Calls {
+			t.Errorf("found %s %d, expected %s %d", x.Name, x.NPT, want.Name, want.NPT)
+		}
+	}
+	var flame view.Flame
+	answer(t, s, "flame", &flame)
+	sum := int64(0)
+	for st := range p.Stacks() {
+		sum += st.NPT
+	}
+	if flame.NPT != sum || len(flame.Children) == 0 {
+		t.Errorf("found %d, expected %d", flame.NPT, sum)
 	}
 }
 

@@ -15,7 +15,7 @@ const tab = signal(location.hash.slice(1) || "change");
 const run = signal(null);
 const items = signal(null);
 const table = signal(null);
-const order = signal("npt");
+const order = signal("npt_ns");
 const filter = signal("");
 const kind = signal("");
 const failed = signal("");
@@ -133,7 +133,7 @@ function Paths() {
     <canvas id="flame" tabindex="0" role="img" aria-label="Call paths by time; the table has the same numbers"></canvas>`;
 }
 
-const columns = [["npt", "npt"], ["self_npt", "self npt"], ["calls", "calls"], ["busy_ns", "busy"], ["blocked_ns", "blocked"],
+const columns = [["npt_ns", "npt"], ["self_npt_ns", "self npt"], ["calls", "calls"], ["busy_ns", "busy"], ["blocked_ns", "blocked"],
   ["ready_ns", "ready"], ["wait_ns", "others waited"]];
 
 function Table() {
