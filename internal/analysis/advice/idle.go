@@ -8,6 +8,8 @@ import (
 
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/measure"
+	"qinst.dev/internal/trace"
+	"qinst.dev/sddf/spec"
 )
 
 // idleness finds times in which nothing ran, and their cause: not the wait of most goroutines at
@@ -168,8 +170,9 @@ func spinning(f *Facts) (out []Item) {
 	all := p.Busy + p.Spin
 	var most *profile.Entry
 	var loops int64
+	asks := f.asking()
 	for i := range p.Entries {
-		if e := &p.Entries[i]; e.Kind == profile.KindLoop && e.Spins {
+		if e := &p.Entries[i]; e.Kind == profile.KindLoop && (e.Spins || asks[e.Name]) {
 			loops += spun(e)
 			if most == nil || spun(e) > spun(most) {
 				most = e
@@ -180,8 +183,8 @@ func spinning(f *Facts) (out []Item) {
 		out = append(out, Item{ID: "spinning", Claim: "loops that only wait take processor time", Subject: about(most),
 			AtMost:   loops / int64(max(1, p.Procs)),
 			Evidence: []Fact{ns("spinning", loops), share("of processor time", of)},
-			Text: fmt.Sprintf("block instead of spinning: %s of the processor time went into loops that only wait, most of it in %s (%s:%d)",
-				measure.Percent(loops, all), most.Name, most.File, most.Line)})
+			Text: fmt.Sprintf("block instead of spinning: %s of the processor time went into loops that only wait, most of it in %s",
+				measure.Percent(loops, all), At(most.Name, most.File, most.Line))})
 	}
 	var lock *profile.Object
 	for i := range p.Objects {
@@ -196,6 +199,34 @@ func spinning(f *Facts) (out []Item) {
 				name(lock), measure.Percent(lock.Spin, all))})
 	}
 	return out
+}
+
+// asking are the loops that ask channels over and over without a pause, by selects with a default.
+// A point has the line of its operation: the loop is the last one of its procedure that begins
+// before it.
+func (f *Facts) asking() map[string]bool {
+	names := map[string]bool{}
+	if f.Program == nil {
+		return names
+	}
+	t := f.Program.R.T
+	for i := range t.Points {
+		p, loop := &t.Points[i], trace.NoPoint
+		if p.Flags&spec.FlagAsks == 0 || f.Program.Pauses[p.Owner] > 0 {
+			continue
+		}
+		for k := range t.Points {
+			l := &t.Points[k]
+			if l.Kind == spec.PointLoop && l.Owner == p.Owner && l.Line <= p.Line &&
+				(loop == trace.NoPoint || l.Line > t.Points[loop].Line) {
+				loop = trace.PointID(k)
+			}
+		}
+		if loop != trace.NoPoint {
+			names[t.NameOf(loop)] = true
+		}
+	}
+	return names
 }
 
 // spun is the processor time of a loop that only waits.

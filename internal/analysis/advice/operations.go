@@ -6,6 +6,7 @@ import (
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/analysis/replay"
 	"qinst.dev/internal/measure"
+	"qinst.dev/internal/names"
 )
 
 // OperationCost returns the time of the operations on synchronization objects themselves, in ns,
@@ -29,7 +30,8 @@ func operations(f *Facts) []Item {
 		return []Item{*it}
 	}
 	all, most := OperationCost(p)
-	if most == nil || measure.Ratio(all, p.Busy) < syncShare.value() {
+	if most == nil || measure.Ratio(all, p.Busy) < syncShare.value() ||
+		most.Name == "select" && len(f.asking()) > 0 { // they are the spinning of a loop
 		return nil
 	}
 	return []Item{{ID: "many-operations", Claim: "operations on synchronization objects take long by themselves",
@@ -54,7 +56,8 @@ func (f *Facts) costly() *Item {
 		for k := range f.Entries {
 			e := &f.Entries[k]
 			for _, l := range e.Lines {
-				if l.Line == o.Line && e.File == o.File && l.SelfNPT > most.SelfNPT && !f.startsTiny(e) {
+				if l.Line == o.Line && e.File == o.File && l.SelfNPT > most.SelfNPT && !f.startsTiny(e) &&
+					!computes(e, &l) {
 					object, in, most = o, e, l
 				}
 			}
@@ -78,6 +81,20 @@ func (f *Facts) costly() *Item {
 		Evidence: []Fact{ns("operations in their line", most.SelfNPT), ns("at least", most.SelfNPTs.Low),
 			count("operations", object.Ops)},
 		Text: text}
+}
+
+// computes reports whether a line's time is mostly that of something else than an operation: what
+// is sent may be computed in the same line.
+func computes(e *profile.Entry, l *profile.LineTime) bool {
+	share := 0.
+	for i := range e.Callees {
+		c := &e.Callees[i]
+		if pkg := names.PackageOf(c.Name); c.Line == l.Line && pkg != "runtime" && pkg != "sync" &&
+			pkg != "sync/atomic" && pkg != "internal/sync" {
+			share += c.Share
+		}
+	}
+	return 2*share*float64(e.SelfNPT) > float64(l.SelfNPT)
 }
 
 // manyOps is from how many operations on their own time matters.
