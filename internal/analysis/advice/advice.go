@@ -50,7 +50,7 @@ func (f *Facts) conclude() (list []Item) {
 	for _, r := range rules {
 		list = append(list, r(f)...)
 	}
-	list = f.recurrent(f.once(f.weigh(list)))
+	list = f.recurrent(f.once(f.absorbed(f.weigh(list))))
 	if len(Texts(list)) == 0 {
 		if busy := saturated(f); busy != nil {
 			return append(busy, list...)

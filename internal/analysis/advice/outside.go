@@ -312,3 +312,20 @@ func (f *Facts) proc(w critpath.WaitedIn) Subject {
 	}
 	return s
 }
+
+// absorbed removes waits for timers that do not gain for certain, where the run keeps the pace of a
+// clock for most of it: the clock absorbs what they save.
+func (f *Facts) absorbed(list []Item) []Item {
+	pace := 0.
+	for i := range list {
+		if list[i].ID == "pace" {
+			pace += list[i].Evidence[0].Value
+		}
+	}
+	if 2*pace <= float64(f.Wall) {
+		return list
+	}
+	return slices.DeleteFunc(list, func(it Item) bool {
+		return it.ID == "timer" && it.Gain != nil && float64(it.Gain.Low) < surelyGains*float64(f.Wall)
+	})
+}

@@ -231,6 +231,22 @@ func TestOutside(t *testing.T) {
 	}
 }
 
+// TestAbsorbed: a clock that the run keeps the pace of absorbs small waits, and no large ones.
+func TestAbsorbed(t *testing.T) {
+	for _, c := range []struct {
+		pace float64
+		low  int64
+		left int
+	}{{300, 0, 1}, {300, 5, 1}, {300, 100, 2}, {200, 0, 2}} {
+		f := &Facts{Profile: &profile.Profile{Wall: 500}}
+		list := []Item{{ID: "timer", Gain: &Gain{Low: c.low, Ns: 110, High: 120}},
+			{ID: "pace", Remark: true, Evidence: []Fact{{What: "of the critical path", Value: c.pace, Unit: "ns"}}}}
+		if list = f.absorbed(list); len(list) != c.left {
+			t.Errorf("%+v: %d are left", c, len(list))
+		}
+	}
+}
+
 // TestCollectorOffPath: allocation gains no more than the part of the run that waits for nothing.
 func TestCollectorOffPath(t *testing.T) {
 	for waits, want := range map[int64]string{0: "garbage-collector", 495: "garbage-collector-gains-nothing"} {
