@@ -162,12 +162,7 @@ func (x *pollers) split(g *replay.G, now trace.Time) {
 	}
 	m.parts, m.pays = work, m.pays[:0]
 	t.last = x.add(g, max(t.since, begun), Step{Kind: Operate})
-	m.parts = append(m.parts, rest...)
-	for i, p := range m.parts {
-		if m.index != nil {
-			m.index[p.Context] = i
-		}
-	}
+	m.again(rest)
 }
 
 // tell makes the end of a goroutine depend on its stop, if there was one.

@@ -98,10 +98,7 @@ func (t *tape) add(g *replay.G, now trace.Time, s Step) StepID {
 	}
 	s.wakes(t.r, m.parts)
 	t.p.keep(&s, m.parts, m.pays)
-	if len(m.parts) > fewParts {
-		clear(m.index)
-	}
-	m.parts, m.pays = m.parts[:0], m.pays[:0]
+	m.begin()
 	if m.last == 0 {
 		t.p.Gs[m.n].First = id
 	} else {
@@ -171,6 +168,21 @@ func (t *tape) count(g *replay.G) {
 
 // fewParts is how many parts are looked through.
 const fewParts = 16
+
+// begin begins another step, without work.
+func (m *piece) begin() {
+	if len(m.parts) > fewParts {
+		clear(m.index)
+	}
+	m.parts, m.pays = m.parts[:0], m.pays[:0]
+}
+
+// again adds work that was taken out of a step to the one that has begun.
+func (m *piece) again(parts []Part) {
+	for _, p := range parts {
+		m.parts[m.part(p.Context)].Ns += p.Ns
+	}
+}
 
 // part is the index of a context's part.
 func (m *piece) part(c replay.ContextID) int {
