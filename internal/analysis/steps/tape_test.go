@@ -6,8 +6,8 @@ import (
 	"qinst.dev/internal/analysis/replay"
 )
 
-// Work that goes on in the next step leaves no trace in the steps after that, whatever the goroutine
-// did before.
+// Work that goes on in the next step leaves no trace in the steps after that, whatever the
+// goroutine did before.
 func TestPartsOfSteps(t *testing.T) {
 	for _, many := range []int{1, fewParts, fewParts + 1, 2 * fewParts} {
 		for _, rest := range []int{1, fewParts, fewParts + 1, 2 * fewParts} {
