@@ -169,29 +169,34 @@ func writeTo(e *env, path string, do func(w io.Writer) error) error {
 	return replaceTo(e, path, false, do)
 }
 
-// replaceTo is writeTo, and may replace a file if it is forced to. A device or a pipe is written to
-// as it is.
+// replaceTo is writeTo, and with force it replaces a file when the new one is complete: what is
+// replaced may be the file that is read. It writes to a device or a pipe as it is.
 func replaceTo(e *env, path string, force bool, do func(w io.Writer) error) error {
 	if path == "-" {
 		return do(e.raw)
 	}
-	if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
+	st, err := os.Stat(path)
+	if err == nil && !st.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
 			return err
 		}
 		return errors.Join(do(f), f.Close())
 	}
-	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if force {
-		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	to := path
+	if force && err == nil {
+		to += ".new"
 	}
-	f, err := os.OpenFile(path, flags, 0o666)
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
-	t := lab.NewTemporary(path)
-	if err := errors.Join(do(f), f.Close()); err != nil {
+	t := lab.NewTemporary(to)
+	err = errors.Join(do(f), f.Close())
+	if err == nil && to != path {
+		err = os.Rename(to, path)
+	}
+	if err != nil {
 		t.Remove()
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 	"qinst.dev/internal/export/lanes"
 	"qinst.dev/internal/export/perfetto"
 	"qinst.dev/internal/export/speedscope"
-	"qinst.dev/internal/lab"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace"
@@ -39,6 +38,9 @@ var exports = map[string]export{
 		return report.Pprof(w, t, p, report.View{})
 	},
 }
+
+// binaryExports are the forms that are no text.
+var binaryExports = []string{"perfetto", "pprof"}
 
 // inLanes is a form of events in time.
 func inLanes(write func(io.Writer, trace.Source) (lanes.Left, trace.Losses, error)) export {
@@ -126,7 +128,7 @@ func (f *exportFlags) run(e *env, args []string) error {
 }
 
 func (f *exportFlags) write(e *env, do func(io.Writer) error) error {
-	if f.out == "-" && lab.Terminal(e.raw) {
+	if f.out == "-" && slices.Contains(binaryExports, f.form) {
 		return binaryTo(e, f.out, do)
 	}
 	err := replaceTo(e, f.out, f.force, do)

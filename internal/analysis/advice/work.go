@@ -299,7 +299,7 @@ func fewProcessors(f *Facts) []Item {
 	if p.Virtual > 0 || during == 0 || len(p.Parallelism) <= n {
 		return nil
 	}
-	all := min(p.Parallelism[n], during)
+	all := allBusy(p, n, during)
 	if measure.Ratio(all, during) < procsShare.value() {
 		return nil
 	}
@@ -336,6 +336,16 @@ func fewProcessors(f *Facts) []Item {
 		it.Text += fmt.Sprintf(". Gain: %s of the run at most", measure.Percent(it.AtMost, p.Wall))
 	}
 	return []Item{it}
+}
+
+// allBusy is the least time in which n processors were busy while GOMAXPROCS was n. Outside of that
+// time as many may have been busy, too, but not while more were.
+func allBusy(p *profile.Profile, n int, during int64) int64 {
+	outside := p.Wall - during
+	for _, ns := range p.Parallelism[n+1:] {
+		outside -= ns
+	}
+	return min(during, p.Parallelism[n]-max(0, outside))
 }
 
 // wholeRun is the share of the run from which on GOMAXPROCS counts as set for all of it: a program

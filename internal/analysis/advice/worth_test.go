@@ -247,6 +247,25 @@ func TestAbsorbed(t *testing.T) {
 	}
 }
 
+// TestAllBusy: time with as many processors busy in another part of the run does not count.
+func TestAllBusy(t *testing.T) {
+	for _, c := range []struct {
+		busy   []int64 // by number of processors
+		during int64
+		want   int64
+	}{
+		{[]int64{0, 80, 20}, 80, 80},
+		{[]int64{80, 20, 0}, 80, 0},   // all of it may have been outside
+		{[]int64{10, 80, 10}, 80, 70}, // 10 of it may have been
+		{[]int64{0, 100}, 100, 100},
+	} {
+		p := &profile.Profile{Wall: 100, Parallelism: c.busy}
+		if got := allBusy(p, 1, c.during); got != c.want {
+			t.Errorf("%+v: found %d", c, got)
+		}
+	}
+}
+
 // TestCollectorOffPath: allocation gains no more than the part of the run that waits for nothing.
 func TestCollectorOffPath(t *testing.T) {
 	for waits, want := range map[int64]string{0: "garbage-collector", 495: "garbage-collector-gains-nothing"} {

@@ -53,7 +53,7 @@ func (s *shower) lockOf(ob *replay.Object) *lock {
 }
 
 // Acquire shows that a goroutine holds a lock.
-func (s *shower) Acquire(g *replay.G, ob *replay.Object, h replay.Holder, _ replay.Held, now trace.Time) {
+func (s *shower) Acquire(_ *replay.G, ob *replay.Object, h replay.Holder, _ replay.Held, now trace.Time) {
 	l, of := s.lockOf(ob), s.at(h.Slot)
 	if l == nil || of == nil {
 		return
@@ -71,7 +71,7 @@ func (s *shower) Acquire(g *replay.G, ob *replay.Object, h replay.Holder, _ repl
 }
 
 // Release shows that a goroutine gives a lock back.
-func (s *shower) Release(g *replay.G, ob *replay.Object, held int, _ replay.Release, now trace.Time) {
+func (s *shower) Release(g *replay.G, ob *replay.Object, _ int, _ replay.Release, now trace.Time) {
 	l := s.locks[ob.ID]
 	if l == nil || g == nil {
 		return
