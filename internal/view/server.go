@@ -26,14 +26,15 @@ var page embed.FS
 // Server serves a view to browsers of this machine. Other sites can neither read it nor ask it
 // anything: requests need the token, which a browser gets with the address, as a cookie.
 type Server struct {
-	Token string
-	view  *View
-	mux   *http.ServeMux
+	Token  string
+	Cookie string // its name: browsers have one jar for all ports of a machine
+	view   *View
+	mux    *http.ServeMux
 }
 
 // NewServer makes a server with a token of its own.
 func NewServer(v *View) *Server {
-	s := &Server{Token: rand.Text(), view: v, mux: http.NewServeMux()}
+	s := &Server{Token: rand.Text(), Cookie: "qinst-view-" + rand.Text(), view: v, mux: http.NewServeMux()}
 	files, err := fs.Sub(page, "page")
 	if err != nil {
 		panic(err) // the folder is embedded
@@ -48,9 +49,6 @@ func NewServer(v *View) *Server {
 	s.mux.HandleFunc("/api/", http.NotFound)
 	return s
 }
-
-// cookie is the name of the cookie with the token.
-const cookie = "qinst-view"
 
 // ServeHTTP answers a request, if it comes from the page.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -68,12 +66,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if token := r.URL.Query().Get("token"); token != "" && r.URL.Path == "/" && s.knows(token) {
-		http.SetCookie(w, &http.Cookie{Name: cookie, Value: token, Path: "/", HttpOnly: true,
+		http.SetCookie(w, &http.Cookie{Name: s.Cookie, Value: token, Path: "/", HttpOnly: true,
 			SameSite: http.SameSiteStrictMode})
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return
 	}
-	if c, err := r.Cookie(cookie); err != nil || !s.knows(c.Value) {
+	if c, err := r.Cookie(s.Cookie); err != nil || !s.knows(c.Value) {
 		http.Error(w, "found no token, expected the address that qinst view printed", http.StatusForbidden)
 		return
 	}
@@ -113,32 +111,23 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f func(url.Value
 
 func (s *Server) trace(url.Values) (any, error) {
 	p := s.view.facts.Profile
-	d := report.Page(s.view.t, s.view.facts)
-	said, warned := []string{}, []string{}
-	for _, section := range d.Sections {
-		if section.ID != "summary" && section.ID != "run" {
-			continue
-		}
+	said := map[string][]*doc.Text{"summary": {}, "run": {}, "notes": {}}
+	for _, section := range report.Page(s.view.t, s.view.facts).Sections {
 		for _, b := range section.Blocks {
-			switch {
-			case b.Text == nil:
-			case b.Text.Kind == doc.Warning:
-				warned = append(warned, b.Text.Text)
-			default:
-				said = append(said, b.Text.Text)
+			if list, ok := said[section.ID]; ok && b.Text != nil {
+				said[section.ID] = append(list, b.Text)
 			}
 		}
 	}
 	return struct {
-		Program  string   `json:"program"`
-		Wall     int64    `json:"wall_ns"`
-		Procs    int      `json:"procs"`
-		Events   int64    `json:"events"`
-		Said     []string `json:"said"`
-		Warnings []string `json:"warnings"`
-		Left     int64    `json:"slices_left"`
-		Locks    int64    `json:"locks_left"`
-	}{p.Program, p.Wall, p.Procs, p.Events, said, warned, s.view.tracks.left, s.view.lanes.Locks}, nil
+		Program string                 `json:"program"`
+		Wall    int64                  `json:"wall_ns"`
+		Procs   int                    `json:"procs"`
+		Events  int64                  `json:"events"`
+		Said    map[string][]*doc.Text `json:"said"` // by section of the report
+		Left    int64                  `json:"slices_left"`
+		Locks   int64                  `json:"locks_left"`
+	}{p.Program, p.Wall, p.Procs, p.Events, said, s.view.tracks.left, s.view.lanes.Locks}, nil
 }
 
 func (s *Server) conclusions(url.Values) (any, error) { return s.view.items(), nil }

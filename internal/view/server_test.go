@@ -1,12 +1,15 @@
 package view_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,8 +22,8 @@ import (
 	"qinst.dev/internal/view"
 )
 
-// start serves a trace, and returns a browser that has been at the printed address, and the token.
-func start(t testing.TB, source *trace.Trace) (*http.Client, *httptest.Server, string) {
+// start serves a trace, and returns a browser that has been at the printed address.
+func start(t testing.TB, source *trace.Trace) (*http.Client, *httptest.Server, *view.Server) {
 	t.Helper()
 	v, err := view.New(source)
 	if err != nil {
@@ -37,7 +40,7 @@ func start(t testing.TB, source *trace.Trace) (*http.Client, *httptest.Server, s
 	if status, body := get(t, client, srv.URL+"/?token="+s.Token); status != http.StatusOK || !strings.Contains(body, "app.mjs") {
 		t.Fatalf("found %d %s", status, body)
 	}
-	return client, srv, s.Token
+	return client, srv, s
 }
 
 func get(t testing.TB, c *http.Client, address string) (int, string) {
@@ -69,7 +72,7 @@ func locks() *trace.Trace {
 
 // Only a page of this machine that has the token is answered.
 func TestGuards(t *testing.T) {
-	_, srv, token := start(t, locks())
+	_, srv, s := start(t, locks())
 	status, body := get(t, http.DefaultClient, srv.URL+"/api/v1/trace")
 	if status != http.StatusForbidden || !strings.Contains(body, "token") {
 		t.Errorf("without a token: %d %s", status, body)
@@ -94,7 +97,7 @@ func TestGuards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.AddCookie(&http.Cookie{Name: "qinst-view", Value: token})
+		r.AddCookie(&http.Cookie{Name: s.Cookie, Value: s.Token})
 		if r.Host = c.host; c.origin != "" {
 			r.Header.Set("Origin", c.origin)
 		}
@@ -143,6 +146,27 @@ func TestParameters(t *testing.T) {
 	}
 }
 
+// What others wrote is in the page as they published it.
+func TestVendored(t *testing.T) {
+	sums, err := os.ReadFile("page/vendor/SHA256SUMS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("page/vendor/*.mjs")
+	if err != nil || len(files) != strings.Count(string(sums), "\n") {
+		t.Errorf("found %d files, error %v, and sums\n%s", len(files), err, sums)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum := fmt.Sprintf("%x  %s\n", sha256.Sum256(text), filepath.Base(file)); !strings.Contains(string(sums), sum) {
+			t.Errorf("found %s", sum)
+		}
+	}
+}
+
 // The page has the statements and warnings of the report, and the table its numbers.
 func TestNumbers(t *testing.T) {
 	source := locks()
@@ -153,10 +177,11 @@ func TestNumbers(t *testing.T) {
 	s := view.NewServer(v)
 	var run struct {
 		Wall int64 `json:"wall_ns"`
-		Said []string
+		Said map[string][]struct{ Text string }
 	}
 	answer(t, s, "trace", &run)
-	if run.Wall != int64(source.Wall()) || len(run.Said) == 0 || !strings.Contains(run.Said[1], "2 processors") {
+	if run.Wall != int64(source.Wall()) || len(run.Said["run"]) == 0 ||
+		!strings.Contains(run.Said["summary"][1].Text, "2 processors") {
 		t.Errorf("found %+v", run)
 	}
 	p, err := profile.New(source)
@@ -233,7 +258,7 @@ func TestTimeline(t *testing.T) {
 func answer(t rapid.TB, s *view.Server, path string, to any) {
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/"+path, nil)
 	r.Host = "localhost"
-	r.AddCookie(&http.Cookie{Name: "qinst-view", Value: s.Token})
+	r.AddCookie(&http.Cookie{Name: s.Cookie, Value: s.Token})
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
 	if w.Code != http.StatusOK {

@@ -5,7 +5,7 @@ import { h, render } from "./vendor/preact.mjs";
 import htm from "./vendor/htm.mjs";
 import { effect, signal } from "./vendor/signals-core.mjs";
 import { drawFlame, flameAt, zoomFlame } from "./flame.mjs";
-import { time, percent } from "./words.mjs";
+import { count, percent, time } from "./words.mjs";
 import { Timeline } from "./timeline.mjs";
 
 const html = htm.bind(h);
@@ -84,8 +84,13 @@ function Change() {
     ${first.length ? html`<ol class="items">${first.map((x) => Item(x, r))}</ol>` : null}
     ${list.filter((x) => x.remark).map((x) => html`<p>${x.text}</p>`)}
     <h2>The run</h2>
-    ${r.said.map((x) => html`<p class="dim">${x}</p>`)}
-    ${r.warnings.map((x) => html`<p class="warn">${x}</p>`)}`;
+    ${[...r.said.summary, ...r.said.run].map(Statement)}
+    ${r.said.notes.length ? html`<h2>How far to trust this</h2>` : null}
+    ${r.said.notes.map(Statement)}`;
+}
+
+function Statement(x) {
+  return html`<p class=${x.kind === "warning" ? "warn" : "dim"}>${x.text}</p>`;
 }
 
 function Item(x, r) {
@@ -119,7 +124,10 @@ function Time() {
     </div>
     <p class="told dim" aria-live="polite">${told.value || "W and S zoom, A and D move; drag to move, wheel with ctrl to zoom. Point at a slice to read it."}</p>
     <canvas id="timeline" tabindex="0" role="img" aria-label=${timeline.words.value}></canvas>
-    ${timeline.rest.value ? html`<p class="dim">${timeline.rest.value}</p>` : null}`;
+    ${timeline.rest.value ? html`<p class="dim">${timeline.rest.value}</p>` : null}
+    ${run.value.slices_left ? html`<p class="warn">${count(run.value.slices_left)} slices are not shown, because there are too many:
+      qinst view -from and -to show a part of the run</p>` : null}
+    ${run.value.locks_left ? html`<p class="warn">${count(run.value.locks_left)} locks have no track</p>` : null}`;
 }
 
 const measures = [["npt", "normalized processor time"], ["busy", "busy"], ["blocked", "blocked"], ["ready", "ready"]];
@@ -129,12 +137,23 @@ function Paths() {
     <div class="row"><label>Width <select value=${measure.value} onChange=${(e) => { measure.value = e.target.value; }}>
       ${measures.map(([id, name]) => html`<option value=${id}>${name}</option>`)}</select></label>
       <button onClick=${() => zoomFlame(null)}>Whole run</button></div>
-    <p class="told dim" aria-live="polite">${told.value || "From the top down, through goroutines to what they do. Click to enlarge."}</p>
+    <p class="told dim" aria-live="polite">${told.value || "From the top down, across goroutines. Click to enlarge."}</p>
     <canvas id="flame" tabindex="0" role="img" aria-label="Call paths by time; the table has the same numbers"></canvas>`;
 }
 
+// cell is a number of the table. Times of an entry without all of its events are estimates, with ~
+// and the interval as far as it is known. It is empty if an entry has none.
+function cell(x, id) {
+  if (x[id] == null) return html`<td></td>`;
+  if (id === "calls") return html`<td>${count(x[id])}</td>`;
+  const about = x[id.replace(/_ns$/, "_interval")];
+  const title = about ? `between ${time(about.low_ns)} and ${time(about.high_ns)}` : null;
+  if (about && !x[id]) return html`<td title=${title}>≤${time(about.high_ns)}</td>`;
+  return html`<td title=${title}>${x[id] && x.npt_interval ? "~" : ""}${time(x[id])}</td>`;
+}
+
 const columns = [["npt_ns", "npt"], ["self_npt_ns", "self npt"], ["calls", "calls"], ["busy_ns", "busy"], ["blocked_ns", "blocked"],
-  ["ready_ns", "ready"], ["wait_ns", "others waited"]];
+  ["ready_ns", "ready"], ["wait_ns", "waited for"]];
 
 function Table() {
   const list = table.value;
@@ -154,7 +173,7 @@ function Table() {
           <button onClick=${() => { order.value = id; }}>${name}</button></th>`)}</tr></thead>
       <tbody>${shown.slice(0, 500).map((x) => html`<tr class=${x.name === chosen.value ? "chosen" : ""}>
         <td><button class="link" onClick=${() => { chosen.value = x.name; choose("timeline"); }}>${x.name}</button></td><td>${x.kind}</td>
-        ${columns.map(([id]) => html`<td>${id === "calls" ? (x[id] ?? 0).toLocaleString("en") : time(x[id] || 0)}</td>`)}</tr>`)}
+        ${columns.map(([id]) => cell(x, id))}</tr>`)}
       </tbody></table></div>
     ${shown.length > 500 ? html`<p class="dim">${shown.length - 500} more: narrow the search</p>` : null}`;
 }

@@ -4,7 +4,7 @@
 import { signal } from "./vendor/signals-core.mjs";
 import { time } from "./words.mjs";
 
-const rowHeight = 14, queueHeight = 34, gap = 6, most = 60; // most tracks at a time
+const rowHeight = 14, queueHeight = 34, gap = 6, most = 60, deepest = 40; // most tracks at a time, and slices within each other
 const colors = {
   light: ["#79b58a", "#b9d8c1", "#c3c6ca", "#4f8fd0", "#b06fbf", "#6b6f75", "#79b58a", "#e08a4a", "#8a9bd0", "#c9b13c"],
   dark: ["#3f8f58", "#2e5c3a", "#4a4e54", "#4f8fd0", "#9a5fab", "#8a8f96", "#3f8f58", "#d07a3a", "#6a7bb8", "#a8922c"],
@@ -124,7 +124,7 @@ export class Timeline {
     this.draw();
   }
 
-  height(t) { return t.of.group === "waiting for locks" ? queueHeight : Math.max(1, Math.min(t.of.depth, 12)) * rowHeight; }
+  height(t) { return t.of.group === "waiting for locks" ? queueHeight : Math.max(1, Math.min(t.of.depth, deepest)) * rowHeight; }
 
   draw() {
     const c = this.canvas;
@@ -149,6 +149,7 @@ export class Timeline {
       g.rect(0, y, this.gutter - 6, this.height(t));
       g.clip();
       g.fillText(t.of.name, 0, y + 7);
+      if (t.of.depth > deepest) g.fillText(`${t.of.depth - deepest} levels more`, 0, y + 7 + rowHeight);
       g.restore();
       g.save();
       g.beginPath();

@@ -13,3 +13,8 @@ export function time(ns) {
 export function percent(x) {
   return (100 * x).toFixed(x < 0.1 ? 1 : 0) + " %";
 }
+
+// count is a number of things.
+export function count(n) {
+  return n.toLocaleString("en");
+}
