@@ -52,6 +52,7 @@ func (f *viewFlags) run(e *env, args []string) error {
 		return err
 	}
 	defer t.Close()
+	v.File = file
 	s := view.NewServer(v)
 	address := fmt.Sprintf("http://%s/?token=%s", l.Addr(), s.Token)
 	fmt.Fprintf(e.stderr, "qinst: %s is shown at %s until you press ctrl-C\n", file, address)

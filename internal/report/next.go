@@ -14,13 +14,18 @@ func Next(d *doc.Doc, f *advice.Facts, file string) {
 	s.Say("trace: %s", file)
 	t := doc.NewTable().Left(1)
 	for _, n := range advice.NextOf(f) {
-		words := []string{"qinst"}
-		for _, a := range append(n.Args, file) {
-			words = append(words, quoted(a))
-		}
-		t.Row(strings.Join(words, " "), n.Why)
+		t.Row(Command(append(n.Args, file)...), n.Why)
 	}
 	s.Table(t)
+}
+
+// Command is a command line of qinst, as a shell takes it.
+func Command(args ...string) string {
+	words := []string{"qinst"}
+	for _, a := range args {
+		words = append(words, quoted(a))
+	}
+	return strings.Join(words, " ")
 }
 
 // quoted is a word as a shell takes it.

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/export/lanes"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/report/doc"
@@ -42,7 +43,7 @@ func NewServer(v *View) *Server {
 	s.mux.Handle("/", http.FileServerFS(files))
 	for path, answer := range map[string]func(url.Values) (any, error){
 		"trace": s.trace, "items": s.conclusions, "tracks": s.tracks, "timeline": s.timeline, "table": s.table,
-		"flame": s.flame,
+		"flame": s.flame, "bands": s.bands, "path": s.path,
 	} {
 		s.mux.HandleFunc("/api/v1/"+path, func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, answer) })
 	}
@@ -120,6 +121,7 @@ func (s *Server) trace(url.Values) (any, error) {
 		}
 	}
 	return struct {
+		File    string                 `json:"file"`
 		Program string                 `json:"program"`
 		Wall    int64                  `json:"wall_ns"`
 		Procs   int                    `json:"procs"`
@@ -127,10 +129,33 @@ func (s *Server) trace(url.Values) (any, error) {
 		Said    map[string][]*doc.Text `json:"said"` // by section of the report
 		Left    int64                  `json:"slices_left"`
 		Locks   int64                  `json:"locks_left"`
-	}{p.Program, p.Wall, p.Procs, p.Events, said, s.view.tracks.left, s.view.lanes.Locks}, nil
+	}{s.view.File, p.Program, p.Wall, p.Procs, p.Events, said, s.view.tracks.left, s.view.lanes.Locks}, nil
 }
 
-func (s *Server) conclusions(url.Values) (any, error) { return s.view.items(), nil }
+// Conclusion is a conclusion, with the command that checks its gain.
+type Conclusion struct {
+	advice.Item
+	Check string `json:"check,omitempty"`
+}
+
+func (s *Server) conclusions(url.Values) (any, error) {
+	list := []Conclusion{}
+	for _, it := range s.view.items() {
+		c := Conclusion{Item: it}
+		if it.WhatIf != "" && !it.Remark {
+			c.Check = report.Command("predict", "-what-if", it.WhatIf, s.view.File)
+		}
+		list = append(list, c)
+	}
+	absent := ""
+	if items := s.view.items(); len(advice.Texts(items)) == 0 && !advice.Inconclusive(items) {
+		absent = advice.Absent(s.view.facts.Profile)
+	}
+	return struct {
+		Items  []Conclusion `json:"items"`
+		Absent string       `json:"absent,omitempty"` // why there are none
+	}{list, absent}, nil
+}
 
 func (s *Server) tracks(url.Values) (any, error) {
 	list, more := s.view.tracks.shown()
@@ -150,16 +175,13 @@ const mostPixels, mostTracks = 8192, 256
 // timeline answers with the slices of tracks. Each is a list of numbers: depth, from, to, index of
 // the name, kind, count, ns; or of a track of numbers: from, number.
 func (s *Server) timeline(q url.Values) (any, error) {
-	from, err := number(q, "from", 0, int64(s.view.tracks.end))
-	to, err2 := number(q, "to", 1, int64(s.view.tracks.end)+1)
-	px, err3 := number(q, "px", 1, mostPixels)
-	if err := errors.Join(err, err2, err3); err != nil {
+	from, to, px, err := s.window(q, mostPixels)
+	if err != nil {
 		return nil, err
 	}
 	ids := strings.Split(q.Get("tracks"), ",")
-	if to <= from || len(ids) > mostTracks {
-		return nil, fmt.Errorf("found from=%d, to=%d and %d tracks, expected from before to, and %d tracks at most", from, to,
-			len(ids), mostTracks)
+	if len(ids) > mostTracks {
+		return nil, fmt.Errorf("found %d tracks, expected %d at most", len(ids), mostTracks)
 	}
 	type line struct {
 		ID     string     `json:"id"`
@@ -169,22 +191,36 @@ func (s *Server) timeline(q url.Values) (any, error) {
 	out := struct {
 		Tracks []line            `json:"tracks"`
 		Names  map[uint32]string `json:"names"`
-	}{[]line{}, map[uint32]string{}}
+		Wakes  [][3]int64        `json:"wakes"` // time, goroutine, the one that it made ready
+		More   int               `json:"more_wakes"`
+	}{Tracks: []line{}, Names: map[uint32]string{}}
+	shown := map[lanes.ID]bool{}
 	for _, id := range ids {
 		n, err := strconv.ParseUint(id, 10, 64)
 		t := s.view.tracks.by[lanes.ID(n)]
 		if err != nil || t == nil {
 			return nil, fmt.Errorf("found track %q, expected one of /api/v1/tracks", id)
 		}
-		l := line{ID: id, Values: t.steps(trace.Time(from), trace.Time(to), int(px))}
-		for _, x := range t.spans(trace.Time(from), trace.Time(to), int(px)) {
+		shown[lanes.ID(n)] = true
+		l := line{ID: id, Values: t.steps(from, to, px)}
+		for _, x := range t.spans(from, to, px) {
 			l.Spans = append(l.Spans, [7]int64{int64(x.Depth), int64(x.From), int64(x.To), int64(x.Name), int64(x.Kind),
 				int64(x.Count), x.Ns})
 			out.Names[x.Name] = strings.ToValidUTF8(s.view.tracks.names[x.Name], "\uFFFD")
 		}
 		out.Tracks = append(out.Tracks, l)
 	}
+	out.Wakes, out.More = s.view.tracks.wakesBetween(from, to, shown)
 	return out, nil
+}
+
+// window is a part of the run, and how many pixels it has.
+func (s *Server) window(q url.Values, most int64) (from, to trace.Time, px int, err error) {
+	end := int64(s.view.tracks.end)
+	f, err := number(q, "from", 0, end)
+	t, err2 := number(q, "to", f+1, end+1)
+	p, err3 := number(q, "px", 1, most)
+	return trace.Time(f), trace.Time(t), int(p), errors.Join(err, err2, err3)
 }
 
 // number is a parameter, from least to most.

@@ -25,11 +25,7 @@ import (
 // start serves a trace, and returns a browser that has been at the printed address.
 func start(t testing.TB, source *trace.Trace) (*http.Client, *httptest.Server, *view.Server) {
 	t.Helper()
-	v, err := view.New(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := view.NewServer(v)
+	s := serve(t, source)
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
 	jar, err := cookiejar.New(nil)
@@ -170,11 +166,7 @@ func TestVendored(t *testing.T) {
 // The page has the statements and warnings of the report, and the table its numbers.
 func TestNumbers(t *testing.T) {
 	source := locks()
-	v, err := view.New(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := view.NewServer(v)
+	s := serve(t, source)
 	var run struct {
 		Wall int64 `json:"wall_ns"`
 		Said map[string][]struct{ Text string }
@@ -209,15 +201,7 @@ func TestNumbers(t *testing.T) {
 // On any number of pixels a track has all its slices, and all their time, once.
 func TestTimeline(t *testing.T) {
 	lanestest.Each(t, "../..", func(t rapid.TB, source trace.Source) {
-		tr, ok := source.(*trace.Trace)
-		if !ok {
-			t.Fatal("not a trace")
-		}
-		v, err := view.New(tr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := view.NewServer(v)
+		s := serve(t, source.(*trace.Trace))
 		type sum struct{ slices, ns int64 }
 		sums := map[int]map[string]sum{}
 		var tracks struct{ Tracks []view.Track }
@@ -253,6 +237,15 @@ func TestTimeline(t *testing.T) {
 			}
 		}
 	})
+}
+
+// serve is a server of a trace.
+func serve(t rapid.TB, source *trace.Trace) *view.Server {
+	v, err := view.New(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return view.NewServer(v)
 }
 
 func answer(t rapid.TB, s *view.Server, path string, to any) {

@@ -13,13 +13,17 @@ import (
 // mostSlices bounds the slices that are kept, at 24 bytes each.
 const mostSlices = 8_000_000
 
+// mostWakes bounds the wake-ups that are kept, at 24 bytes each.
+const mostWakes = 2_000_000
+
 // track is a lane with all its slices. Those of one depth are in order and do not overlap.
 type track struct {
 	lane   lanes.Lane
 	depths [][]slice
 	values []value // of a lane of numbers
 	open   []open
-	ns     int64 // in slices of depth 0 other than waits; of a queue the time of all in it
+	ns     int64  // in slices of depth 0 other than waits; of a queue the time of all in it
+	start  uint32 // of a goroutine, the name of the function it was started for
 }
 
 type slice struct {
@@ -48,29 +52,69 @@ type tracks struct {
 	kept  int
 	left  int64      // slices beyond [mostSlices]
 	end   trace.Time // of the run
+
+	titled  map[uint32]lanes.ID // goroutines, by all names that their lanes had
+	holders map[int64]lanes.ID  // the lane of a lock's first holders, by the lock's number
+	wakes   []wake
+	doing   [lanes.NumKinds]uint32 // names of what goroutines do
+	nobody  uint32
 }
 
-func newTracks() *tracks { return &tracks{by: map[lanes.ID]*track{}, index: map[string]uint32{}} }
+// wake is when a goroutine made another one ready.
+type wake struct {
+	at       trace.Time
+	from, to lanes.ID // to is 0 until it is known
+}
+
+func newTracks() *tracks {
+	ts := &tracks{by: map[lanes.ID]*track{}, index: map[string]uint32{}, titled: map[uint32]lanes.ID{},
+		holders: map[int64]lanes.ID{}}
+	for k := range lanes.NumKinds {
+		ts.doing[k] = ts.name(k.String())
+	}
+	running := ts.name("running")
+	ts.doing[lanes.Procedure], ts.doing[lanes.Loop] = running, running
+	ts.nobody = ts.name("nobody")
+	return ts
+}
 
 // Lane adds a lane, or renames one.
 func (ts *tracks) Lane(l lanes.Lane) {
-	if t := ts.by[l.ID]; t != nil {
-		t.lane = l
-		return
+	t := ts.by[l.ID]
+	if t == nil {
+		t = &track{}
+		ts.by[l.ID], ts.list = t, append(ts.list, t)
 	}
-	t := &track{lane: l}
-	ts.by[l.ID], ts.list = t, append(ts.list, t)
+	t.lane = l
+	switch l.Group {
+	case lanes.Goroutines:
+		_, function, _ := strings.Cut(l.Name, " ")
+		t.start = ts.name(function)
+		ts.titled[ts.name(l.Name)] = l.ID
+	case lanes.Locks:
+		if _, ok := ts.holders[l.Number]; !ok {
+			ts.holders[l.Number] = l.ID
+		}
+	}
 }
 
-// Begin begins a slice.
-func (ts *tracks) Begin(lane lanes.ID, at trace.Time, kind lanes.Kind, name string, _ uint64) {
+// name is the number of a name.
+func (ts *tracks) name(name string) uint32 {
 	n, ok := ts.index[name]
 	if !ok {
 		n = uint32(len(ts.names))
 		ts.index[name], ts.names = n, append(ts.names, name)
 	}
+	return n
+}
+
+// Begin begins a slice.
+func (ts *tracks) Begin(lane lanes.ID, at trace.Time, kind lanes.Kind, name string, flow uint64) {
 	t := ts.by[lane]
-	t.open = append(t.open, open{at, n, kind})
+	t.open = append(t.open, open{at, ts.name(name), kind})
+	if n := len(ts.wakes); flow != 0 && n > 0 && ts.wakes[n-1].to == 0 {
+		ts.wakes[n-1].to = lane
+	}
 }
 
 // End ends a slice.
@@ -93,8 +137,12 @@ func (ts *tracks) End(lane lanes.ID, at trace.Time) {
 	t.depths[depth] = append(t.depths[depth], slice{o.from, at, o.name, o.kind})
 }
 
-// Wakes is not shown yet.
-func (ts *tracks) Wakes(lanes.ID, trace.Time, string, uint64) {}
+// Wakes begins a wake-up. The slice in which it ends is the next one that begins.
+func (ts *tracks) Wakes(lane lanes.ID, at trace.Time, _ string, _ uint64) {
+	if len(ts.wakes) < mostWakes {
+		ts.wakes = append(ts.wakes, wake{at: at, from: lane})
+	}
+}
 
 // Value adds a number.
 func (ts *tracks) Value(lane lanes.ID, at trace.Time, n int64) {
@@ -193,4 +241,28 @@ func (t *track) steps(from, to trace.Time, px int) (list [][2]int64) {
 		list = append(list, [2]int64{int64(v.at), v.n})
 	}
 	return list
+}
+
+// mostArrows is how many wake-ups are drawn. If there are more none is: one could not tell them
+// apart.
+const mostArrows = 400
+
+// wakesBetween are the wake-ups between two times of and by tracks that are shown; more is how many
+// there are if these are too many.
+func (ts *tracks) wakesBetween(from, to trace.Time, shown map[lanes.ID]bool) (list [][3]int64, more int) {
+	list = [][3]int64{}
+	i := sort.Search(len(ts.wakes), func(i int) bool { return ts.wakes[i].at >= from })
+	for ; i < len(ts.wakes) && ts.wakes[i].at < to; i++ {
+		w := ts.wakes[i]
+		if !shown[w.from] || !shown[w.to] || w.from == w.to {
+			continue
+		}
+		if more++; more <= mostArrows {
+			list = append(list, [3]int64{int64(w.at), int64(w.from), int64(w.to)})
+		}
+	}
+	if more > mostArrows {
+		return [][3]int64{}, more
+	}
+	return list, 0
 }

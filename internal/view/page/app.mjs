@@ -4,6 +4,7 @@
 import { h, render } from "./vendor/preact.mjs";
 import htm from "./vendor/htm.mjs";
 import { effect, signal } from "./vendor/signals-core.mjs";
+import { Bands } from "./bands.mjs";
 import { drawFlame, flameAt, zoomFlame } from "./flame.mjs";
 import { count, percent, time } from "./words.mjs";
 import { Timeline } from "./timeline.mjs";
@@ -40,7 +41,22 @@ async function load(of, path) {
   }
 }
 
-const tabs = [["change", "What to change"], ["timeline", "Timeline"], ["flame", "Flame graph"], ["table", "Table"]];
+// pictures are bands by the question that was asked for them: null while it is open.
+const pictures = signal({});
+
+// picture asks for bands of the whole run, or of a part of it.
+function picture(question) {
+  if (question in pictures.value) return pictures.value[question];
+  pictures.value = { ...pictures.value, [question]: null };
+  ask("bands?" + question).catch((e) => { told.value = String(e.message || e); return []; })
+    .then((list) => { pictures.value = { ...pictures.value, [question]: list }; });
+  return null;
+}
+
+const parts = Math.min(1200, Math.max(200, Math.round(innerWidth / 2)));
+
+const tabs = [["change", "What to change"], ["timeline", "Timeline"], ["parallel", "Parallelism"], ["flame", "Flame graph"],
+  ["table", "Table"], ["about", "About this trace"]];
 
 function choose(name) {
   tab.value = name;
@@ -70,35 +86,71 @@ function App() {
         aria-controls="panel" tabindex=${tab.value === id ? 0 : -1} onClick=${() => choose(id)}>${name}</button>`)}
     </div>
     <div role="tabpanel" id="panel" aria-labelledby=${"tab-" + tab.value} tabindex="-1">
-      ${{ change: Change, timeline: Time, flame: Paths, table: Table }[tab.value]?.() ?? Change()}
+      ${{ change: Change, timeline: Time, parallel: Parallel, flame: Paths, table: Table, about: About }[tab.value]?.() ?? Change()}
     </div>`;
 }
 
-// Change lists the conclusions, each with its gain, and a link to its subject on the time axis.
+// Change lists the conclusions, each with its gain, its picture and a link to its subject on the
+// time axis.
 function Change() {
-  const list = items.value;
-  if (!list) return html`<p>Computing gains</p>`;
-  const r = run.value;
-  const first = list.filter((x) => !x.remark);
+  if (!items.value) return html`<p>Computing gains</p>`;
+  const list = items.value.items, r = run.value, first = list.filter((x) => !x.remark);
   return html`
-    ${first.length ? html`<ol class="items">${first.map((x) => Item(x, r))}</ol>` : null}
-    ${list.filter((x) => x.remark).map((x) => html`<p>${x.text}</p>`)}
+    <p class="told dim" aria-live="polite">${told.value || r.said.summary.map((x) => x.text).join("; ")}</p>
+    ${first.length ? html`<ol class="items">${first.map((x, i) => Item(x, i, r))}</ol>` : html`<p>${items.value.absent}</p>`}
+    ${list.filter((x) => x.remark).map((x) => html`<p>${x.text}</p>`)}`;
+}
+
+// About says what the trace knows, and how far to trust it.
+function About() {
+  const r = run.value;
+  return html`
     <h2>The run</h2>
     ${[...r.said.summary, ...r.said.run].map(Statement)}
     ${r.said.notes.length ? html`<h2>How far to trust this</h2>` : null}
-    ${r.said.notes.map(Statement)}`;
+    ${r.said.notes.map(Statement)}
+    <h2>The trace</h2>
+    <p class="dim">${r.file}: ${count(r.events)} events</p>`;
 }
 
 function Statement(x) {
   return html`<p class=${x.kind === "warning" ? "warn" : "dim"}>${x.text}</p>`;
 }
 
-function Item(x, r) {
-  const name = x.subject.name;
-  return html`<li>${x.text}
+// mostPictures is how many conclusions have pictures at first.
+const mostPictures = 3;
+const opened = signal({});
+
+function Item(x, i, r) {
+  const name = x.subject.name, open = i < mostPictures || opened.value[i];
+  return html`<li><div class="item"><div>${x.text}
     ${x.gain ? Gain(x.gain, r.wall_ns) : null}
-    ${name ? html` <button class="link" onClick=${() => { chosen.value = name; choose("timeline"); }}>show
-      ${" " + name}</button>` : null}</li>`;
+    <div class="row">
+      ${name ? html`<button onClick=${() => { chosen.value = name; choose("timeline"); }}>Show on the time axis</button>
+        <button onClick=${() => { filter.value = name; chosen.value = name; choose("table"); }}>Numbers</button>` : null}
+      ${open ? null : html`<button onClick=${() => { opened.value = { ...opened.value, [i]: true }; }}>Picture</button>`}
+    </div>
+    ${x.check ? html`<p class="dim">To check: <code>${x.check}</code></p>` : null}</div>
+    ${open ? Picture(`from=0&to=${r.wall_ns}&px=${parts}&item=${items.value.items.indexOf(x)}`, 0, r.wall_ns, 48, name,
+      (b) => !i || b.id === "subject") : null}</div></li>`;
+}
+
+// Picture is bands, once the server has them. A click leads to the time axis.
+function Picture(question, from, to, tall, name, is = () => true) {
+  const list = picture(question)?.filter(is);
+  if (!list) return html`<p class="dim">Drawing</p>`;
+  if (!list.length) return html`<p class="dim">This trace has no events that a picture could show.</p>`;
+  const pick = (at) => { if (name) chosen.value = name; choose("timeline"); timeline.look(at, r()); };
+  const r = () => run.value.wall_ns;
+  return html`<${Bands} list=${list} from=${from} to=${to} tall=${tall} told=${(x) => { told.value = x; }} pick=${pick} />`;
+}
+
+// Parallel shows the window of the time axis: what kept processors busy, and the path.
+function Parallel() {
+  const w = timeline.part.value || [0, run.value.wall_ns];
+  return html`
+    <p class="told dim" aria-live="polite">${told.value || `From ${time(w[0])} to ${time(w[1])}, the window of the time axis. Click to look there.`}</p>
+    ${Picture(`from=${Math.floor(w[0])}&to=${Math.ceil(w[1])}&px=${parts}`, w[0], w[1], 160)}`;
 }
 
 // Gain is the interval of a gain as a part of the run.
@@ -121,6 +173,7 @@ function Time() {
       <button onClick=${() => timeline.all()}>Whole run</button>
       <label>Find <input value=${timeline.find.value} onInput=${(e) => { timeline.find.value = e.target.value; }} /></label>
       ${timeline.kinds.map(([name, color]) => html`<span><span class="key" style=${{ background: color }}></span>${name}</span>`)}
+      <span><span class="key" style=${{ background: "var(--path)" }}></span>critical path</span>
     </div>
     <p class="told dim" aria-live="polite">${told.value || "W and S zoom, A and D move; drag to move, wheel with ctrl to zoom. Point at a slice to read it."}</p>
     <canvas id="timeline" tabindex="0" role="img" aria-label=${timeline.words.value}></canvas>

@@ -19,6 +19,7 @@ export class Timeline {
     this.find = signal("");
     this.rest = signal("");
     this.words = signal("Time axis");
+    this.part = signal(null); // the window
     this.find.subscribe(() => this.fetch());
     chosen.subscribe(() => this.fetch());
   }
@@ -34,8 +35,9 @@ export class Timeline {
   // attach takes a canvas, which may be a new one.
   async attach(canvas, wall) {
     if (!canvas) return;
-    if (!this.wall) {
-      this.wall = this.to = wall;
+    this.wall ||= wall;
+    this.to ||= wall;
+    if (!this.list.length) {
       const answer = await this.ask("tracks");
       this.list = answer.tracks;
       this.more = answer.more;
@@ -84,11 +86,18 @@ export class Timeline {
 
   all() { this.window(0, this.wall); }
 
+  // look shows a twentieth of the run around a time.
+  look(at, wall) {
+    this.wall ||= wall;
+    this.window(at - wall / 40, at + wall / 40);
+  }
+
   // window shows a part of the run, within it.
   window(from, to) {
     const wide = Math.min(Math.max(to - from, 100), this.wall);
     this.from = Math.max(0, Math.min(from, this.wall - wide));
     this.to = this.from + wide;
+    this.part.value = [this.from, this.to];
     this.draw();
     clearTimeout(this.soon);
     this.soon = setTimeout(() => this.fetch(), 60);
@@ -115,10 +124,17 @@ export class Timeline {
     this.rest.value = hidden > 0 ? `${hidden.toLocaleString("en")} more tracks: find them by name` : "";
     if (!tracks.length) { this.shown = { tracks: [], names: {} }; return this.draw(); }
     const px = Math.round(this.width * devicePixelRatio);
-    const answer = await this.ask(`timeline?from=${Math.floor(this.from)}&to=${Math.ceil(this.to)}&px=${px}&tracks=${tracks.map((t) => t.id)}`);
+    const part = `from=${Math.floor(this.from)}&to=${Math.ceil(this.to)}&px=${px}`;
+    const answer = await this.ask(`timeline?${part}&tracks=${tracks.map((t) => t.id)}`);
     if (number !== this.asked) return; // a later question is on its way
+    this.ask("path?" + part).then((path) => { // which may take longer
+      if (number !== this.asked) return;
+      answer.path = path;
+      this.draw();
+    });
     answer.tracks.forEach((t, i) => { t.of = tracks[i]; });
     this.shown = answer;
+    if (answer.more_wakes) this.rest.value += ` ${answer.more_wakes.toLocaleString("en")} wake-ups are too many for arrows: zoom in.`;
     this.words.value = `Time axis from ${time(this.from)} to ${time(this.to)} with ${tracks.length} tracks: ` +
       tracks.slice(0, 10).map((t) => t.name).join(", ");
     this.draw();
@@ -158,6 +174,65 @@ export class Timeline {
       t.values ? this.numbers(g, t, color) : this.slices(g, t, color);
       g.restore();
       y += this.height(t) + gap;
+    }
+    this.overlay(g, () => this.collector(g, rows, tall));
+    this.overlay(g, () => { this.path(g, rows, color); this.wakes(g, rows, color); });
+  }
+
+  // overlay draws across all tracks.
+  overlay(g, drawn) {
+    g.save();
+    g.beginPath();
+    g.rect(this.gutter, 0, this.width, this.canvas.clientHeight);
+    g.clip();
+    drawn();
+    g.restore();
+  }
+
+  // collector shades the times in which the collector marked.
+  collector(g, rows, tall) {
+    const cycles = rows.find((t) => t.of.group === "collector");
+    g.fillStyle = this.palette[9] + "22";
+    for (const [, from, to] of cycles?.spans || []) g.fillRect(this.x(from), 20, Math.max(this.x(to) - this.x(from), 0.5), tall - 20);
+  }
+
+  // path draws the path through the tracks that it leads through: a line at the top of each piece,
+  // and one from each to the next.
+  path(g, rows, color) {
+    const by = new Map(rows.filter((t) => t.of.group === "goroutines").map((t) => [t.id, t]));
+    g.strokeStyle = color("--path");
+    g.lineWidth = 2.5;
+    g.beginPath();
+    let last = null; // the track of the piece before
+    for (const p of this.shown.path?.pieces || []) {
+      const t = by.get(p.g);
+      if (!t) { last = null; continue; }
+      if (last && last !== t) {
+        g.moveTo(this.x(p.from), last.y);
+        g.lineTo(this.x(p.from), t.y);
+      }
+      g.moveTo(this.x(p.from), t.y);
+      g.lineTo(Math.max(this.x(p.to), this.x(p.from) + 1), t.y);
+      last = t;
+    }
+    g.stroke();
+    g.lineWidth = 1;
+  }
+
+  // wakes draws an arrow from each goroutine that made another one ready.
+  wakes(g, rows, color) {
+    const by = new Map(rows.map((t) => [t.id, t]));
+    g.strokeStyle = g.fillStyle = color("--dim");
+    for (const [at, from, to] of this.shown.wakes || []) {
+      const a = by.get(String(from)), b = by.get(String(to)), x = this.x(at);
+      if (!a || !b) continue;
+      const down = b.y > a.y, start = a.y + (down ? rowHeight : 0), end = b.y + (down ? 0 : this.height(b));
+      g.fillRect(x - 0.4, Math.min(start, end), 0.8, Math.abs(end - start));
+      g.beginPath();
+      g.moveTo(x, end);
+      g.lineTo(x - 3, end + (down ? -6 : 6));
+      g.lineTo(x + 3, end + (down ? -6 : 6));
+      g.fill();
     }
   }
 
