@@ -161,7 +161,7 @@ func (ts *tracks) waits(object string, from, to trace.Time, parts int) *Band {
 	return a.band(subject, "goroutines that wait for "+object+", by procedure", ts.names)
 }
 
-// queue is how many goroutines wait for locks of a name, by the procedure that its holder is in; nil:
+// queue is how many goroutines wait for locks of a name, by the procedure of its holder; nil:
 // there are none.
 func (ts *tracks) queue(name string, from, to trace.Time, parts int) *Band {
 	a := newArea(from, to, parts)
