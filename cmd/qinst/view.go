@@ -45,8 +45,8 @@ func (f *viewFlags) run(e *env, args []string) error {
 	defer l.Close()
 	var v *view.View
 	t, err := f.part.read(e, file, func(t *trace.Trace) error {
-		v, err = view.New(t)
-		return err
+		v = view.New(t)
+		return nil
 	})
 	if err != nil {
 		return err

@@ -100,7 +100,7 @@ func (a *area) band(id, title string, names []string) *Band {
 
 const others = "all others"
 
-// subject is the band of what a conclusion is about.
+// subject is the band of the subject of a conclusion.
 const subject = "subject"
 
 // parallelism is how many processors are busy, by the procedure that their goroutines are in.
@@ -123,7 +123,7 @@ func (ts *tracks) parallelism(from, to trace.Time, parts int) *Band {
 	return a.band("busy", "busy processors, by procedure", ts.names)
 }
 
-// inside is how many goroutines are inside of a procedure or loop, by what they do.
+// inside is how many goroutines are inside of a procedure or loop, by their states.
 func (ts *tracks) inside(name string, from, to trace.Time, parts int) *Band {
 	a := newArea(from, to, parts)
 	n, ok := ts.index[name]
@@ -190,7 +190,7 @@ func (ts *tracks) queue(name string, from, to trace.Time, parts int) *Band {
 	return a.band(subject, "goroutines that wait for "+name+", by the procedure of its holder", ts.names)
 }
 
-// called reports whether a lane has a name, perhaps with a number, and what follows it.
+// called reports whether a lane has a name and an end, perhaps with a number between them.
 func called(lane, name, end string) bool {
 	rest, ok := strings.CutPrefix(strings.TrimSuffix(lane, end), name)
 	return ok && (rest == "" || strings.HasPrefix(rest, " (") && strings.HasSuffix(rest, ")"))
@@ -226,19 +226,26 @@ func (s *Server) bands(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ts := s.view.tracks
-	busy := ts.parallelism(f, t, n)
-	busy.Top = max(busy.Top, float64(s.view.facts.Procs)) // so that one sees how many are not
+	v := s.view
+	v.tracks.mu.Lock()
+	busy := v.tracks.parallelism(f, t, n)
+	v.tracks.mu.Unlock()
+	busy.Top = max(busy.Top, float64(v.t.Int("gomaxprocs"))) // so that one sees how many are not
 	list := []*Band{busy}
 	if q.Has("item") {
-		items := s.view.items()
+		if err := v.Wait(); err != nil {
+			return nil, unread{err}
+		}
+		items := v.items()
 		i, err := number(q, "item", 0, int64(len(items))-1)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, ts.of(items[i].Subject, f, t, n))
+		list = append(list, v.tracks.of(items[i].Subject, f, t, n))
 	}
-	list = append(list, s.view.pathBand(f, t, n))
+	if s.progress().Done {
+		list = append(list, v.pathBand(f, t, n))
+	}
 	return slices.DeleteFunc(list, func(b *Band) bool { return b == nil || len(b.Series) == 0 }), nil
 }
 

@@ -15,7 +15,7 @@ import (
 	"qinst.dev/internal/view"
 )
 
-// ns is the time in a band of a window that takes so long.
+// ns is the time in a band of a window.
 func ns(b *view.Band, window int64) (sum float64) {
 	for _, s := range b.Series {
 		for _, v := range s.Values {

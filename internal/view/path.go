@@ -13,6 +13,9 @@ import (
 // newWhole computes the path of the run with its pieces, after all else has been computed from the
 // same steps.
 func (v *View) newWhole() *critpath.Result {
+	if v.err != nil {
+		return nil
+	}
 	v.items()
 	if v.facts.Program == nil || v.facts.Path == nil {
 		return nil

@@ -11,8 +11,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/export/lanes"
@@ -41,12 +43,13 @@ func NewServer(v *View) *Server {
 		panic(err) // the folder is embedded
 	}
 	s.mux.Handle("/", http.FileServerFS(files))
-	for path, answer := range map[string]func(url.Values) (any, error){
-		"trace": s.trace, "items": s.conclusions, "tracks": s.tracks, "timeline": s.timeline, "table": s.table,
-		"flame": s.flame, "bands": s.bands, "path": s.path,
+	for path, answer := range map[string]answer{
+		"trace": s.trace, "tracks": s.tracks, "timeline": s.timeline, "bands": s.bands,
+		"items": s.whole(s.conclusions), "table": s.whole(s.table), "flame": s.whole(s.flame), "path": s.whole(s.path),
 	} {
-		s.mux.HandleFunc("/api/v1/"+path, func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, answer) })
+		s.mux.HandleFunc("/api/v1/"+path, func(w http.ResponseWriter, r *http.Request) { reply(w, r, answer) })
 	}
+	s.mux.HandleFunc("/api/v1/events", s.events)
 	s.mux.HandleFunc("/api/", http.NotFound)
 	return s
 }
@@ -99,37 +102,121 @@ func refused(r *http.Request) string {
 	return ""
 }
 
-// answer writes what a function answers to the parameters of a request.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, f func(url.Values) (any, error)) {
+// answer answers to the parameters of a request.
+type answer func(url.Values) (any, error)
+
+// whole waits until the trace has been read.
+func (s *Server) whole(f answer) answer {
+	return func(q url.Values) (any, error) {
+		if err := s.view.Wait(); err != nil {
+			return nil, unread{err}
+		}
+		return f(q)
+	}
+}
+
+// unread is why a trace cannot be read.
+type unread struct{ error }
+
+// reply writes an answer.
+func reply(w http.ResponseWriter, r *http.Request, f answer) {
 	x, err := f(r.URL.Query())
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		status := http.StatusBadRequest
+		if errors.As(err, &unread{}) {
+			status = http.StatusInternalServerError
+		}
+		http.Error(w, err.Error(), status)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(x) // the browser may have gone
 }
 
+// Progress is how far a trace has been read.
+type Progress struct {
+	Read  trace.Time `json:"read_ns"`
+	Wall  trace.Time `json:"wall_ns"`
+	Done  bool       `json:"done"`
+	Error string     `json:"error,omitempty"`
+}
+
+func (s *Server) progress() (p Progress) {
+	select {
+	case <-s.view.done:
+		p.Done = true
+		if s.view.err != nil {
+			p.Error = s.view.err.Error()
+		}
+	default:
+	}
+	s.view.tracks.mu.Lock()
+	defer s.view.tracks.mu.Unlock()
+	p.Read, p.Wall = s.view.tracks.now, s.view.tracks.end
+	return p
+}
+
+// events sends how far the trace has been read, four times a second, until it has.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	tick := time.NewTicker(time.Second / 4)
+	defer tick.Stop()
+	for {
+		p := s.progress()
+		text, err := json.Marshal(p)
+		if err != nil {
+			return
+		}
+		fmt.Fprintf(w, "data: %s\n\n", text)
+		if f, ok := w.(http.Flusher); ok {
+			f.Flush()
+		}
+		if p.Done {
+			return
+		}
+		select {
+		case <-s.view.done:
+		case <-tick.C:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// trace answers with what is known of the run so far.
 func (s *Server) trace(url.Values) (any, error) {
-	p := s.view.facts.Profile
-	said := map[string][]*doc.Text{"summary": {}, "run": {}, "notes": {}}
-	for _, section := range report.Page(s.view.t, s.view.facts).Sections {
+	v := s.view
+	run := Run{File: v.File, Wall: int64(v.t.Wall()), Procs: int(v.t.Int("gomaxprocs")), Said: map[string][]*doc.Text{}}
+	if p := s.progress(); p.Error != "" {
+		return nil, unread{errors.New(p.Error)}
+	} else if !p.Done {
+		return run, nil
+	}
+	p := v.facts.Profile
+	run.Read, run.Program, run.Wall, run.Procs, run.Events = true, p.Program, p.Wall, p.Procs, p.Events
+	run.Left, run.Fine, run.Locks = v.tracks.left, v.tracks.fine, v.lanes.Locks
+	for _, section := range report.Page(v.t, v.facts).Sections {
 		for _, b := range section.Blocks {
-			if list, ok := said[section.ID]; ok && b.Text != nil {
-				said[section.ID] = append(list, b.Text)
+			if b.Text != nil && slices.Contains([]string{"summary", "run", "notes"}, section.ID) {
+				run.Said[section.ID] = append(run.Said[section.ID], b.Text)
 			}
 		}
 	}
-	return struct {
-		File    string                 `json:"file"`
-		Program string                 `json:"program"`
-		Wall    int64                  `json:"wall_ns"`
-		Procs   int                    `json:"procs"`
-		Events  int64                  `json:"events"`
-		Said    map[string][]*doc.Text `json:"said"` // by section of the report
-		Left    int64                  `json:"slices_left"`
-		Locks   int64                  `json:"locks_left"`
-	}{s.view.File, p.Program, p.Wall, p.Procs, p.Events, said, s.view.tracks.left, s.view.lanes.Locks}, nil
+	return run, nil
+}
+
+// Run is what the page says of a run.
+type Run struct {
+	File    string                 `json:"file"`
+	Read    bool                   `json:"read"` // all of it: what follows is complete
+	Program string                 `json:"program"`
+	Wall    int64                  `json:"wall_ns"`
+	Procs   int                    `json:"procs"`
+	Events  int64                  `json:"events"`
+	Said    map[string][]*doc.Text `json:"said"` // by section of the report
+	Left    int64                  `json:"slices_left"`
+	Fine    trace.Time             `json:"fine_ns"` // shorter slices may not be apart; 0: all are
+	Locks   int64                  `json:"locks_left"`
 }
 
 // Conclusion is a conclusion, with the command that checks its gain.
@@ -158,6 +245,8 @@ func (s *Server) conclusions(url.Values) (any, error) {
 }
 
 func (s *Server) tracks(url.Values) (any, error) {
+	s.view.tracks.mu.Lock()
+	defer s.view.tracks.mu.Unlock()
 	list, more := s.view.tracks.shown()
 	return struct {
 		Tracks []Track        `json:"tracks"`
@@ -195,6 +284,8 @@ func (s *Server) timeline(q url.Values) (any, error) {
 		More   int               `json:"more_wakes"`
 	}{Tracks: []line{}, Names: map[uint32]string{}}
 	shown := map[lanes.ID]bool{}
+	s.view.tracks.mu.Lock()
+	defer s.view.tracks.mu.Unlock()
 	for _, id := range ids {
 		n, err := strconv.ParseUint(id, 10, 64)
 		t := s.view.tracks.by[lanes.ID(n)]

@@ -142,6 +142,45 @@ func TestParameters(t *testing.T) {
 	}
 }
 
+// The stream of events ends when the trace has been read. Until then tracks are those so far.
+func TestEvents(t *testing.T) {
+	source := locks()
+	s := view.NewServer(view.New(source))
+	srv := httptest.NewServer(s)
+	defer srv.Close()
+	r, err := http.NewRequest(http.MethodGet, srv.URL+"/api/v1/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.AddCookie(&http.Cookie{Name: s.Cookie, Value: s.Token})
+	answered, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answered.Body.Close()
+	body, err := io.ReadAll(answered.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last view.Progress
+	for line := range strings.SplitSeq(strings.TrimSpace(string(body)), "\n\n") {
+		if last.Done {
+			t.Errorf("found %s after the end", line)
+		}
+		text, ok := strings.CutPrefix(line, "data: ")
+		if err := json.Unmarshal([]byte(text), &last); !ok || err != nil {
+			t.Errorf("found %q: %v", line, err)
+		}
+	}
+	if last.Wall != source.Wall() || last.Read <= last.Wall/2 || !last.Done {
+		t.Errorf("found %+v at the end", last)
+	}
+	var run view.Run
+	if answer(t, s, "trace", &run); !run.Read || run.Program == "" && len(run.Said["summary"]) == 0 {
+		t.Errorf("found %+v", run)
+	}
+}
+
 // What others wrote is in the page as they published it.
 func TestVendored(t *testing.T) {
 	sums, err := os.ReadFile("page/vendor/SHA256SUMS")
@@ -241,8 +280,8 @@ func TestTimeline(t *testing.T) {
 
 // serve is a server of a trace.
 func serve(t rapid.TB, source *trace.Trace) *view.Server {
-	v, err := view.New(source)
-	if err != nil {
+	v := view.New(source)
+	if err := v.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	return view.NewServer(v)

@@ -5,13 +5,14 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"qinst.dev/internal/export/lanes"
 	"qinst.dev/internal/trace"
 )
 
-// mostSlices bounds the slices that are kept, at 24 bytes each.
-const mostSlices = 8_000_000
+// mostSlices bounds the slices and numbers that are kept, at 40 and 16 bytes each.
+const mostSlices = 4_000_000
 
 // mostWakes bounds the wake-ups that are kept, at 24 bytes each.
 const mostWakes = 2_000_000
@@ -26,9 +27,12 @@ type track struct {
 	start  uint32 // of a goroutine, the name of the function it was started for
 }
 
+// slice is one of a lane, or several that follow each other: see [tracks.compact].
 type slice struct {
 	from, to trace.Time
-	name     uint32
+	ns       trace.Time // in slices, between from and to
+	name     uint32     // of the one that lasts longest, as kind is
+	count    uint32
 	kind     lanes.Kind
 }
 
@@ -45,13 +49,16 @@ type value struct {
 
 // tracks are all lanes of a trace. They are a [lanes.Form].
 type tracks struct {
+	mu    sync.Mutex // held while lanes are read, except for a moment now and then
+	calls int
+	now   trace.Time // how far they are read
+
 	list  []*track // in the order in which they began
 	by    map[lanes.ID]*track
 	names []string
 	index map[string]uint32
-	kept  int
-	left  int64      // slices beyond [mostSlices]
 	end   trace.Time // of the run
+	capacity
 
 	titled  map[uint32]lanes.ID // goroutines, by all names that their lanes had
 	holders map[int64]lanes.ID  // the lane of a lock's first holders, by the lock's number
@@ -66,9 +73,9 @@ type wake struct {
 	from, to lanes.ID // to is 0 until it is known
 }
 
-func newTracks() *tracks {
-	ts := &tracks{by: map[lanes.ID]*track{}, index: map[string]uint32{}, titled: map[uint32]lanes.ID{},
-		holders: map[int64]lanes.ID{}}
+func newTracks(end trace.Time) *tracks {
+	ts := &tracks{end: end, capacity: capacity{most: mostSlices}, by: map[lanes.ID]*track{},
+		index: map[string]uint32{}, titled: map[uint32]lanes.ID{}, holders: map[int64]lanes.ID{}}
 	for k := range lanes.NumKinds {
 		ts.doing[k] = ts.name(k.String())
 	}
@@ -76,6 +83,18 @@ func newTracks() *tracks {
 	ts.doing[lanes.Procedure], ts.doing[lanes.Loop] = running, running
 	ts.nobody = ts.name("nobody")
 	return ts
+}
+
+// often is after how many calls the tracks are shown to those that wait for them.
+const often = 4096
+
+// reads says how far the lanes are read.
+func (ts *tracks) reads(at trace.Time) {
+	ts.now = at
+	if ts.calls++; ts.calls%often == 0 {
+		ts.mu.Unlock()
+		ts.mu.Lock()
+	}
 }
 
 // Lane adds a lane, or renames one.
@@ -110,6 +129,7 @@ func (ts *tracks) name(name string) uint32 {
 
 // Begin begins a slice.
 func (ts *tracks) Begin(lane lanes.ID, at trace.Time, kind lanes.Kind, name string, flow uint64) {
+	ts.reads(at)
 	t := ts.by[lane]
 	t.open = append(t.open, open{at, ts.name(name), kind})
 	if n := len(ts.wakes); flow != 0 && n > 0 && ts.wakes[n-1].to == 0 {
@@ -126,15 +146,14 @@ func (ts *tracks) End(lane lanes.ID, at trace.Time) {
 	if depth == 0 && o.kind != lanes.Wait {
 		t.ns += int64(at - o.from)
 	}
-	if ts.kept == mostSlices {
+	if !ts.room() {
 		ts.left++
 		return
 	}
-	ts.kept++
 	for len(t.depths) <= depth {
 		t.depths = append(t.depths, nil)
 	}
-	t.depths[depth] = append(t.depths[depth], slice{o.from, at, o.name, o.kind})
+	t.depths[depth] = append(t.depths[depth], slice{o.from, at, at - o.from, o.name, 1, o.kind})
 }
 
 // Wakes begins a wake-up. The slice in which it ends is the next one that begins.
@@ -150,7 +169,9 @@ func (ts *tracks) Value(lane lanes.ID, at trace.Time, n int64) {
 	if k := len(t.values); k > 0 {
 		t.ns += t.values[k-1].n * int64(at-t.values[k-1].at)
 	}
-	t.values = append(t.values, value{at, n})
+	if ts.room() {
+		t.values = append(t.values, value{at, n})
+	}
 }
 
 // Track is a line in the list of tracks.
@@ -207,17 +228,16 @@ func (t *track) spans(from, to trace.Time, px int) (list []Span) {
 		longest := trace.Time(0)
 		for ; i < len(all) && all[i].from < to; i++ {
 			s := &all[i]
-			ns := s.to - s.from
-			if ns < narrow && last != nil && last.Count > 0 && s.to-last.From < narrow {
-				last.To, last.Count, last.Ns = s.to, last.Count+1, last.Ns+int64(ns)
-				if ns > longest {
-					longest, last.Name, last.Kind = ns, s.name, s.kind
+			if s.to-s.from < narrow && last != nil && s.to-last.From < narrow {
+				last.To, last.Count, last.Ns = s.to, last.Count+int(s.count), last.Ns+int64(s.ns)
+				if s.ns > longest {
+					longest, last.Name, last.Kind = s.ns, s.name, s.kind
 				}
 				continue
 			}
-			list = append(list, Span{depth, s.from, s.to, s.name, s.kind, 1, int64(ns)})
-			last, longest = nil, ns
-			if ns < narrow {
+			list = append(list, Span{depth, s.from, s.to, s.name, s.kind, int(s.count), int64(s.ns)})
+			last, longest = nil, s.ns
+			if s.to-s.from < narrow {
 				last = &list[len(list)-1]
 			}
 		}

@@ -5,6 +5,7 @@
 // since the trace began.
 //
 //	trace                                      the run: program, length, processors, statements, warnings
+//	events                                     how far the trace has been read, as server-sent events
 //	items                                      conclusions, as "qinst report -json" has them under advice,
 //	                                           with the command that checks their gains
 //	tracks                                     lanes, those of each group with most time first
@@ -18,6 +19,7 @@
 package view
 
 import (
+	"errors"
 	"sync"
 
 	"qinst.dev/internal/analysis/advice"
@@ -33,6 +35,8 @@ type View struct {
 
 	t      *trace.Trace
 	tracks *tracks
+	done   chan struct{} // closed when the trace has been read; what follows is known then
+	err    error
 	lanes  lanes.Left
 	facts  *advice.Facts
 	items  func() []advice.Item
@@ -40,23 +44,31 @@ type View struct {
 	whole  func() *critpath.Result // with its path; nil: there is none
 }
 
-// New reads a trace.
-func New(t *trace.Trace) (*View, error) {
-	v := &View{t: t, tracks: newTracks()}
-	var failed [2]error
-	trace.Together(t, func(s trace.Source) {
-		v.lanes, _, failed[0] = lanes.Show(s, v.tracks)
-	}, func(s trace.Source) {
-		v.facts, failed[1] = advice.Read(s, profile.Within{})
-	})
-	for _, err := range failed {
-		if err != nil {
-			return nil, err
-		}
-	}
-	v.tracks.end = t.Wall()
+// New begins to read a trace. Its tracks are shown as far as it has been read.
+func New(t *trace.Trace) *View {
+	v := &View{t: t, tracks: newTracks(t.Wall()), done: make(chan struct{})}
 	v.items = sync.OnceValue(func() []advice.Item { return advice.Of(v.facts) })
 	v.whole = sync.OnceValue(v.newWhole)
 	v.flame = sync.OnceValue(func() *Flame { return newFlame(v.facts.Profile) })
-	return v, nil
+	go v.read()
+	return v
+}
+
+// Wait returns when the trace has been read.
+func (v *View) Wait() error {
+	<-v.done
+	return v.err
+}
+
+func (v *View) read() {
+	defer close(v.done)
+	var shown, computed error
+	trace.Together(v.t, func(s trace.Source) {
+		v.tracks.mu.Lock()
+		defer v.tracks.mu.Unlock()
+		v.lanes, _, shown = lanes.Show(s, v.tracks)
+	}, func(s trace.Source) {
+		v.facts, computed = advice.Read(s, profile.Within{})
+	})
+	v.err = errors.Join(shown, computed)
 }

@@ -19,6 +19,7 @@ const table = signal(null);
 const order = signal("npt_ns");
 const filter = signal("");
 const kind = signal("");
+const reading = signal(null); // how far the trace has been read
 const failed = signal("");
 const told = signal("");
 const flame = signal(null);
@@ -78,8 +79,9 @@ function App() {
   const r = run.value;
   return html`
     <header>
-      <h1>${r.program || "trace"}</h1>
-      <span class="dim">${time(r.wall_ns)} on ${r.procs} ${r.procs === 1 ? "processor" : "processors"}</span>
+      <h1>${r.program || r.file || "trace"}</h1>
+      <span class="dim">${time(r.wall_ns)}${r.procs ? ` on ${r.procs} ${r.procs === 1 ? "processor" : "processors"}` : ""}</span>
+      ${r.read ? null : Progress()}
     </header>
     <div role="tablist" aria-label="Views" onKeyDown=${keys}>
       ${tabs.map(([id, name]) => html`<button role="tab" id=${"tab-" + id} aria-selected=${tab.value === id}
@@ -90,13 +92,27 @@ function App() {
     </div>`;
 }
 
+const share = () => (reading.value ? reading.value.read_ns / Math.max(1, reading.value.wall_ns) : 0);
+
+function Progress() {
+  return html` <label>reading <progress value=${share()} max="1"></progress> ${percent(share())}</label>`;
+}
+
+// Early is what is known before the whole trace has been read.
+function Early() {
+  const r = run.value;
+  return html`<p>Conclusions follow when all of the trace has been read. So far:</p>
+    ${Picture(`from=0&to=${r.wall_ns}&px=${parts}&read=${Math.floor(10 * share())}`, 0, r.wall_ns, 120)}`;
+}
+
 // Change lists the conclusions, each with its gain, its picture and a link to its subject on the
 // time axis.
 function Change() {
+  if (!run.value.read) return Early();
   if (!items.value) return html`<p>Computing gains</p>`;
   const list = items.value.items, r = run.value, first = list.filter((x) => !x.remark);
   return html`
-    <p class="told dim" aria-live="polite">${told.value || r.said.summary.map((x) => x.text).join("; ")}</p>
+    <p class="told dim" aria-live="polite">${told.value || (r.said.summary || []).map((x) => x.text).join("; ")}</p>
     ${first.length ? html`<ol class="items">${first.map((x, i) => Item(x, i, r))}</ol>` : html`<p>${items.value.absent}</p>`}
     ${list.filter((x) => x.remark).map((x) => html`<p>${x.text}</p>`)}`;
 }
@@ -106,9 +122,9 @@ function About() {
   const r = run.value;
   return html`
     <h2>The run</h2>
-    ${[...r.said.summary, ...r.said.run].map(Statement)}
-    ${r.said.notes.length ? html`<h2>How far to trust this</h2>` : null}
-    ${r.said.notes.map(Statement)}
+    ${[...(r.said.summary || []), ...(r.said.run || [])].map(Statement)}
+    ${r.said.notes ? html`<h2>How far to trust this</h2>` : null}
+    ${(r.said.notes || []).map(Statement)}
     <h2>The trace</h2>
     <p class="dim">${r.file}: ${count(r.events)} events</p>`;
 }
@@ -178,6 +194,8 @@ function Time() {
     <p class="told dim" aria-live="polite">${told.value || "W and S zoom, A and D move; drag to move, wheel with ctrl to zoom. Point at a slice to read it."}</p>
     <canvas id="timeline" tabindex="0" role="img" aria-label=${timeline.words.value}></canvas>
     ${timeline.rest.value ? html`<p class="dim">${timeline.rest.value}</p>` : null}
+    ${run.value.fine_ns ? html`<p class="dim">The run is long: slices shorter than ${time(run.value.fine_ns)} may be drawn together
+      at any zoom. qinst view -from and -to show a part of it in full.</p>` : null}
     ${run.value.slices_left ? html`<p class="warn">${count(run.value.slices_left)} slices are not shown, because there are too many:
       qinst view -from and -to show a part of the run</p>` : null}
     ${run.value.locks_left ? html`<p class="warn">${count(run.value.locks_left)} locks have no track</p>` : null}`;
@@ -243,16 +261,33 @@ effect(() => {
 });
 effect(() => {
   const of = measure.value, root = flame.value;
-  if (tab.value !== "flame" || !run.value) return;
+  if (tab.value !== "flame" || !run.value?.read) return;
   if (!root) load(flame, "flame");
   else queueMicrotask(() => drawFlame(document.getElementById("flame"), root, of, (x) => { told.value = x; }));
 });
-effect(() => { if (tab.value === "table" && !table.value) load(table, "table"); });
+effect(() => { if (tab.value === "table" && !table.value && run.value?.read) load(table, "table"); });
 effect(() => { tab.value; told.value = ""; });
 addEventListener("resize", () => {
   timeline.draw();
   if (tab.value === "flame" && flame.value) drawFlame(document.getElementById("flame"), flame.value, measure.value, flameAt);
 });
+
+// follow shows what has been read, until all has.
+function follow() {
+  const source = new EventSource("/api/v1/events");
+  let last = 0;
+  source.onmessage = async (e) => {
+    const p = JSON.parse(e.data);
+    reading.value = p;
+    if (!p.done && p.read_ns - last < p.wall_ns / 20) return;
+    last = p.read_ns;
+    if (p.done) source.close();
+    await load(run, "trace");
+    document.title = (run.value?.program || run.value?.file || "trace") + " · qinst";
+    timeline.reload();
+    if (p.done) load(items, "items");
+  };
+  source.onerror = () => { source.close(); failed.value = "qinst view has ended."; };
+}
 await load(run, "trace");
-document.title = (run.value?.program || "trace") + " · qinst";
-load(items, "items");
+follow();

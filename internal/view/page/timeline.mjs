@@ -49,6 +49,14 @@ export class Timeline {
     this.fetch();
   }
 
+  // reload asks for the tracks again: more of the trace has been read.
+  async reload() {
+    if (!this.canvas) return;
+    const answer = await this.ask("tracks");
+    Object.assign(this, { list: answer.tracks, more: answer.more });
+    this.fetch();
+  }
+
   listen() {
     const c = this.canvas;
     let drag = null;

@@ -1,0 +1,92 @@
+package view
+
+import (
+	"slices"
+
+	"qinst.dev/internal/trace"
+)
+
+// A long run has more slices than there is memory for. Those that are too narrow to be seen on a
+// picture of the whole run are then kept together with the next ones, as they would be drawn.
+
+// finest and coarsest are the parts of a run that are kept apart, at first and at last.
+const finest, coarsest = 1 << 18, 1 << 8
+
+// capacity is how much is kept.
+type capacity struct {
+	kept int        // slices and numbers
+	most int        // of them
+	full bool       // compacting does not help any more
+	left int64      // slices for which there was no room
+	fine trace.Time // shorter slices may be kept together with the next ones; 0: all are apart
+}
+
+// room reports whether there is room for one more slice or number. New ones are compacted as the
+// others were, and if that leaves little room all of them once more.
+func (ts *tracks) room() bool {
+	if ts.kept < ts.most {
+		ts.kept++
+		return true
+	}
+	if ts.full {
+		return false
+	}
+	ts.compact(max(ts.fine, 1))
+	for ts.kept > ts.most/2 && ts.fine <= ts.end/coarsest {
+		ts.compact(max(2*ts.fine, ts.end/finest))
+	}
+	ts.full = ts.kept > ts.most/2
+	return ts.room()
+}
+
+// compact keeps slices together that are shorter than a time, and together too. Their number and
+// their time in all stay as they are. Of numbers the largest one stays.
+func (ts *tracks) compact(fine trace.Time) {
+	ts.fine, ts.kept = fine, 0
+	for _, t := range ts.list {
+		for depth := range t.depths {
+			t.depths[depth] = compacted(t.depths[depth], fine)
+			ts.kept += len(t.depths[depth])
+		}
+		t.values = largest(t.values, fine)
+		ts.kept += len(t.values)
+	}
+}
+
+func compacted(all []slice, fine trace.Time) []slice {
+	list := all[:0]
+	longest := trace.Time(0) // in the last one
+	for _, s := range all {
+		n := len(list)
+		if n == 0 || s.to-list[n-1].from >= fine {
+			list, longest = append(list, s), s.ns
+			continue
+		}
+		last := &list[n-1]
+		if s.ns > longest {
+			longest, last.name, last.kind = s.ns, s.name, s.kind
+		}
+		last.to, last.ns, last.count = s.to, last.ns+s.ns, last.count+s.count
+	}
+	return fitted(list)
+}
+
+func largest(all []value, fine trace.Time) []value {
+	list := all[:0]
+	for i, v := range all {
+		if n := len(list); n > 1 && i+1 < len(all) && v.at-list[n-1].at < fine {
+			list[n-1].n = max(list[n-1].n, v.n)
+			continue
+		}
+		list = append(list, v)
+	}
+	return fitted(list)
+}
+
+// fitted is a list without room for more than it has, if that is much.
+func fitted[T any](list []T) []T {
+	if cap(list) > 2*len(list)+16 {
+		return slices.Clone(list)
+	}
+	return list
+}
