@@ -58,7 +58,7 @@ func (r *Result) boundGains(changes []WhatIf) {
 		}
 		if c.T < 0 {
 			c.refuse("the computed gain is more than the run, which cannot be")
-		} else if w := &changes[k]; w.kind.share {
+		} else if w := changes[k].of[0]; len(changes[k].of) == 1 && w.kind.share {
 			s := subject{w.kind, w.name, c.Procs}
 			groups[s] = append(groups[s], gain{w.scale, c})
 		}

@@ -10,11 +10,15 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// WhatIf is a change of the program: some work becomes shorter or longer, or an object is another
-// one.
+// WhatIf is a change of the program, or several at the same time.
 type WhatIf struct {
 	Text string
+	of   []single
+}
 
+// single is one change: some work becomes shorter or longer, or an object is another one.
+type single struct {
+	text  string
 	kind  *changeKind
 	name  string
 	scale float64 // what work is multiplied by
@@ -32,12 +36,12 @@ type changeKind struct {
 	what   string                          // that is changed
 	names  func(p *steps.Program) []string // of all that there is of it
 	// in selects the work that changes; nil: of tells what does
-	in func(p *steps.Program, w *WhatIf) func(replay.SetID, *steps.Share) bool
-	of func(p *steps.Program, w *WhatIf) (o sim.Options, found bool)
+	in func(p *steps.Program, w *single) func(replay.SetID, *steps.Share) bool
+	of func(p *steps.Program, w *single) (o sim.Options, found bool)
 }
 
 // members are the loops, or the groups of goroutines, of the name.
-func (w *WhatIf) members(p *steps.Program) (list []replay.Member) {
+func (w *single) members(p *steps.Program) (list []replay.Member) {
 	for i := range p.R.T.Points {
 		if p.R.T.Points[i].Kind == spec.PointLoop && p.R.T.NameOf(trace.PointID(i)) == w.name {
 			list = append(list, replay.ProcMember(trace.PointID(i)))
@@ -51,12 +55,12 @@ func (w *WhatIf) members(p *steps.Program) (list []replay.Member) {
 	return list
 }
 
-func (w *WhatIf) isProc(p *steps.Program, proc trace.PointID) bool {
+func (w *single) isProc(p *steps.Program, proc trace.PointID) bool {
 	return proc >= 0 && int(proc) < len(p.R.T.Points) && p.R.T.Points[proc].Kind == spec.PointProc &&
 		p.R.T.Points[proc].Name == w.name
 }
 
-func (w *WhatIf) hasProc(p *steps.Program) bool {
+func (w *single) hasProc(p *steps.Program) bool {
 	for i := range p.R.T.Points {
 		if w.isProc(p, trace.PointID(i)) {
 			return true
@@ -66,7 +70,7 @@ func (w *WhatIf) hasProc(p *steps.Program) bool {
 }
 
 // objects are those of the name.
-func (w *WhatIf) objects(p *steps.Program) map[steps.ObjectID]bool {
+func (w *single) objects(p *steps.Program) map[steps.ObjectID]bool {
 	found := map[steps.ObjectID]bool{}
 	for i := range p.Objects {
 		if slices.ContainsFunc(p.Objects[i].Names(),

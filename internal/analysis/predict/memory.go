@@ -13,7 +13,7 @@ import (
 // memory that it takes by as much, or not at all: nobody knows before it is made.
 
 // takes is the share of the program's memory that goes to work which a change applies to.
-func (w *WhatIf) takes(p *steps.Program) float64 {
+func (w *single) takes(p *steps.Program) float64 {
 	in := w.kind.in(p, w)
 	of, all := int64(0), int64(0)
 	for at, bytes := range p.Memory {
@@ -36,20 +36,23 @@ func (w *WhatIf) takes(p *steps.Program) float64 {
 // ofMemory is by how much more a change gains, in ns, if memory changes by as much as work does;
 // less than 0: by how much less.
 func (r *runner) ofMemory(w *WhatIf, o sim.Options) float64 {
-	if w.kind.in == nil || w.kind.whole {
+	collector := 1.
+	for i := range w.of {
+		if one := &w.of[i]; one.kind.in != nil && !one.kind.whole {
+			collector *= 1 + one.takes(r.p)*(one.scale-1)
+		}
+	}
+	if collector == 1 {
 		return 0
 	}
-	part := w.takes(r.p)
-	if part == 0 {
-		return 0
-	}
-	factor, o := w.factor(r.p), sim.Options{Times: o.Times, Procs: o.Procs, Policy: sim.Sharing}
+	work := w.factor(r.p)
+	o = sim.Options{Times: scaled(r.p, work).Times, Procs: o.Procs, Policy: sim.Sharing}
 	was := r.value(r.simulate(o))
 	o.Times = scaled(r.p, func(set replay.SetID, s *steps.Share) float64 {
 		if collects(r.p, s) {
-			return 1 + part*(w.scale-1)
+			return collector
 		}
-		return factor(set, s)
+		return work(set, s)
 	}).Times
 	return was - r.value(r.simulate(o))
 }

@@ -11,7 +11,7 @@ import (
 // takes away is known no better than they tell.
 
 // unsure is the standard error of the amount of work that a change applies to, as a share of that.
-func (w *WhatIf) unsure(p *steps.Program) float64 {
+func (w *single) unsure(p *steps.Program) float64 {
 	if w.kind.in == nil {
 		return 0
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // unknown is the reason why the gain of a change cannot be computed; empty: it can.
-func (w *WhatIf) unknown(runs *runner, o sim.Options) string {
+func (w *single) unknown(runs *runner, o sim.Options) string {
 	p := runs.p
 	free, changed := false, steps.ObjectID(0)
 	for _, list := range []map[steps.ObjectID]bool{o.Capped, o.Split} {

@@ -47,7 +47,7 @@ func nameOf(p *steps.Program, c replay.ContextID) string {
 }
 
 // waits are the options of a run in which a procedure's waits for the outside are scaled.
-func waits(p *steps.Program, w *WhatIf) (o sim.Options, found bool) {
+func waits(p *steps.Program, w *single) (o sim.Options, found bool) {
 	is := make([]bool, p.Steps.Len())
 	eachWait(p, func(id steps.StepID, in string) {
 		if in == w.name {
@@ -63,7 +63,7 @@ func waits(p *steps.Program, w *WhatIf) (o sim.Options, found bool) {
 }
 
 // ticks reports whether most of a procedure's waits are for a ticker.
-func (w *WhatIf) ticks(p *steps.Program) bool {
+func (w *single) ticks(p *steps.Program) bool {
 	ticks, all := int64(0), int64(0)
 	eachWait(p, func(id steps.StepID, in string) {
 		if in != w.name {
@@ -78,7 +78,7 @@ func (w *WhatIf) ticks(p *steps.Program) bool {
 }
 
 // balanced are the options of a run in which all goroutines of a group do as much as their mean.
-func balanced(p *steps.Program, w *WhatIf) (o sim.Options, found bool) {
+func balanced(p *steps.Program, w *single) (o sim.Options, found bool) {
 	members := w.members(p)
 	work := map[steps.G]float64{}
 	all := 0.

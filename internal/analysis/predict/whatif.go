@@ -23,7 +23,7 @@ const (
 // changeKinds are all of them, the one without a prefix last.
 var changeKinds = []changeKind{
 	{"self:", "self:main.f=-30%", false, "", true, 0, "procedure", procNames,
-		func(p *steps.Program, w *WhatIf) func(replay.SetID, *steps.Share) bool {
+		func(p *steps.Program, w *single) func(replay.SetID, *steps.Share) bool {
 			return func(_ replay.SetID, s *steps.Share) bool { return w.isProc(p, s.Proc) }
 		}, nil},
 	{"calls:", "calls:main.f=-30%", false, "", true, 0, "procedure or loop", partNames, calls, nil},
@@ -32,27 +32,27 @@ var changeKinds = []changeKind{
 		waitNames, nil, waits},
 	{"balance:", "balance:main.worker=even", false, "even", false, 0, "group of goroutines", groupNames, nil, balanced},
 	{"split:", "split:main.mu=4", false, "", false, 1, "lock", objectNames, nil,
-		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
+		func(p *steps.Program, w *single) (sim.Options, bool) {
 			objects := w.objects(p)
 			return sim.Options{Change: sim.Change{Split: objects, Parts: w.n}}, len(objects) > 0
 		}},
 	{"cap:", "cap:main.ch=64", false, "", false, 0, "channel or semaphore", objectNames, nil,
-		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
+		func(p *steps.Program, w *single) (sim.Options, bool) {
 			objects := w.objects(p)
 			return sim.Options{Change: sim.Change{Capped: objects, Lends: sim.Lends(p, objects), Cap: w.n}},
 				len(objects) > 0
 		}},
 	{workersPrefix, "workers:main.worker=8", false, "", false, 1, "group of goroutines", groupNames, nil,
-		func(p *steps.Program, w *WhatIf) (sim.Options, bool) {
+		func(p *steps.Program, w *single) (sim.Options, bool) {
 			pool := sim.NewPool(p, w.name, w.n)
 			return sim.Options{Change: sim.Change{Workers: pool}}, pool != nil
 		}},
 	{"gc", "gc=off", true, "", false, 0, "", nil,
-		func(p *steps.Program, _ *WhatIf) func(replay.SetID, *steps.Share) bool {
+		func(p *steps.Program, _ *single) func(replay.SetID, *steps.Share) bool {
 			return func(_ replay.SetID, s *steps.Share) bool { return collects(p, s) }
 		}, nil},
 	{"", "main.f=-30%", false, "", true, 0, "procedure, loop or group of goroutines", workNames,
-		func(p *steps.Program, w *WhatIf) func(replay.SetID, *steps.Share) bool {
+		func(p *steps.Program, w *single) func(replay.SetID, *steps.Share) bool {
 			if w.hasProc(p) {
 				return func(_ replay.SetID, s *steps.Share) bool {
 					return slices.ContainsFunc(s.In, func(at trace.PointID) bool { return w.isProc(p, at) })
@@ -67,7 +67,7 @@ var changeKinds = []changeKind{
 
 // calls selects the work of a procedure or loop and of what it calls, without goroutines that it
 // starts.
-func calls(p *steps.Program, w *WhatIf) func(replay.SetID, *steps.Share) bool {
+func calls(p *steps.Program, w *single) func(replay.SetID, *steps.Share) bool {
 	is := func(at trace.PointID) bool {
 		return at >= 0 && int(at) < len(p.R.T.Points) && p.R.T.Points[at].Kind != spec.PointSync &&
 			p.R.T.NameOf(at) == w.name
@@ -107,10 +107,26 @@ func Forms() string {
 	return strings.Join(list, ", ")
 }
 
-// ParseWhatIf reads a change; see [Forms]. Without a prefix it applies to a procedure's work, with
-// its callees and the goroutines it starts.
+// ParseWhatIf reads a change, or several with and between them; see [Forms].
 func ParseWhatIf(text string) (WhatIf, error) {
 	w := WhatIf{Text: text}
+	for part := range strings.SplitSeq(text, and) {
+		one, err := parseSingle(part)
+		if err != nil {
+			return w, err
+		}
+		w.of = append(w.of, one)
+	}
+	return w, nil
+}
+
+// and is between changes that are made at the same time.
+const and = " + "
+
+// parseSingle reads one change. Without a prefix it applies to a procedure's work, with its callees
+// and the goroutines it starts.
+func parseSingle(text string) (single, error) {
+	w := single{text: text}
 	bad := fmt.Errorf("found %q, expected a change such as %s", text, Forms())
 	at := strings.LastIndexByte(text, '=') // names of types have some
 	if at < 0 {
@@ -154,30 +170,30 @@ func ParseWhatIf(text string) (WhatIf, error) {
 	return w, nil
 }
 
-// Check finds what is changed among what the program has, and returns an error if there is none.
-func (w *WhatIf) Check(p *steps.Program) error {
+// check finds what is changed among what the program has, and returns an error if there is none.
+func (w *single) check(p *steps.Program) error {
 	if w.kind.names != nil {
 		name, err := names.Find(w.name, w.kind.what, w.kind.names(p))
 		if err != nil {
-			return fmt.Errorf("%s: %w", w.Text, w.elsewhere(p, err))
+			return fmt.Errorf("%s: %w", w.text, w.elsewhere(p, err))
 		}
 		if loop := w.untold(p, name); loop != trace.NoPoint {
 			return fmt.Errorf("found %q, a loop of which not all entries are in the trace; expected its procedure, %s",
-				w.Text, p.R.T.Points[p.R.T.Points[loop].Owner].Name)
+				w.text, p.R.T.Points[p.R.T.Points[loop].Owner].Name)
 		}
-		w.name, w.Text = name, w.kind.prefix+name+w.Text[strings.LastIndexByte(w.Text, '='):]
+		w.name, w.text = name, w.kind.prefix+name+w.text[strings.LastIndexByte(w.text, '='):]
 	}
 	if _, found := w.options(p); !found && w.kind.prefix == workersPrefix {
-		return fmt.Errorf("found %q: the trace has no goroutines of that name that take what they do from one channel, of which all operations were seen", w.Text)
+		return fmt.Errorf("found %q: the trace has no goroutines of that name that take what they do from one channel, of which all operations were seen", w.text)
 	} else if !found {
-		return fmt.Errorf("found %q: the trace has nothing of that name", w.Text)
+		return fmt.Errorf("found %q: the trace has nothing of that name", w.text)
 	}
 	return nil
 }
 
 // untold is a loop of a name with entries that have no event, so that its work is not known;
 // NoPoint: there is none.
-func (w *WhatIf) untold(p *steps.Program, name string) trace.PointID {
+func (w *single) untold(p *steps.Program, name string) trace.PointID {
 	for i := range p.R.T.Points {
 		if pt := &p.R.T.Points[i]; pt.Kind == spec.PointLoop && pt.Owner != trace.NoPoint && pt.Degraded() > 0 &&
 			p.R.T.NameOf(trace.PointID(i)) == name {
@@ -189,7 +205,7 @@ func (w *WhatIf) untold(p *steps.Program, name string) trace.PointID {
 
 // elsewhere is the error about a name that means nothing where it stands, with the form in which it
 // means something.
-func (w *WhatIf) elsewhere(p *steps.Program, err error) error {
+func (w *single) elsewhere(p *steps.Program, err error) error {
 	for i := range changeKinds {
 		if k := &changeKinds[i]; k.names != nil && k.prefix != w.kind.prefix {
 			if name, other := names.Find(w.name, k.what, k.names(p)); other == nil {
@@ -250,7 +266,7 @@ func workNames(p *steps.Program) []string {
 }
 
 // options are those of the changed run. found reports whether there is anything to change.
-func (w *WhatIf) options(p *steps.Program) (o sim.Options, found bool) {
+func (w *single) options(p *steps.Program) (o sim.Options, found bool) {
 	if w.kind.in != nil {
 		return scaled(p, w.factor(p)), true
 	}
@@ -258,7 +274,7 @@ func (w *WhatIf) options(p *steps.Program) (o sim.Options, found bool) {
 }
 
 // factor is what shares of work are multiplied by.
-func (w *WhatIf) factor(p *steps.Program) func(replay.SetID, *steps.Share) float64 {
+func (w *single) factor(p *steps.Program) func(replay.SetID, *steps.Share) float64 {
 	in := w.kind.in(p, w)
 	return func(set replay.SetID, s *steps.Share) float64 {
 		if in(set, s) {
@@ -288,7 +304,7 @@ func scaled(p *steps.Program, of func(replay.SetID, *steps.Share) float64) sim.O
 
 // held are the options of a run in which work under a lock, and waits for the outside there, are
 // scaled by w.scale.
-func held(p *steps.Program, w *WhatIf) (sim.Options, bool) {
+func held(p *steps.Program, w *single) (sim.Options, bool) {
 	objects := w.objects(p)
 	under, found := make([]bool, p.Steps.Len()), false
 	for g := range p.Gs {

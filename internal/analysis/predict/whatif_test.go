@@ -1,6 +1,7 @@
 package predict_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -45,6 +46,11 @@ func TestWhatIf(t *testing.T) {
 		{"fewer workers", workers(3, 42), 4, "workers:main.worker=1", 42},
 		{"as many workers", workers(2, 40), 4, "workers:main.worker=2", 20},
 		{"no collector", plateau(), 2, "gc=off", 10},
+		{"W9: both", plateau(), 2, "main.bar=-60% + main.foo=-50%", 4},
+		{"W9: the same twice", plateau(), 2, "main.bar=-20% + main.bar=-20%", 7},
+		{"W4: two stages", pipeline(20, 2, 5, 3), 3, "main.s2=-20% + main.s3=-50%", 20*4 + 2 + 1.5},
+		{"W5: the hold, and less of its work", saturated(), 8, "hold:main.mu=-10% + main.inside=-10%", 328},
+		{"W5: less work, and more locks", saturated(), 8, "main.inside=-10% + split:main.mu=8", 245},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, err := predict.ParseWhatIf(c.change)
@@ -276,6 +282,26 @@ func TestCalls(t *testing.T) {
 		r := predict.New(p, predict.Ask{Procs: []int{1}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{w}})
 		if got := float64(r.WhatIf[0].T) / ms; math.Abs(got-want) > 1e-3 {
 			t.Errorf("with %s it takes %v ms, expected %v", change, got, want)
+		}
+	}
+}
+
+// Changes at the same time are those that one run can have.
+func TestAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	p := built(t, convoy(8, 50, 4, 1))
+	for change, want := range map[string]string{
+		"hold:main.mu=-10% + main.outside=-10%": "",
+		"split:main.mu=2 + split:main.mu=4":     "two changes of one kind",
+		"main.outside=-10% + main.nothing=-10%": "main.nothing",
+		"main.outside=-10% + ":                  "expected a change",
+	} {
+		w, err := predict.ParseWhatIf(change)
+		if err == nil {
+			err = w.Check(p)
+		}
+		if found := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(found, want) {
+			t.Errorf("%s: found %s, expected %q", change, found, want)
 		}
 	}
 }
