@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"os/exec"
 	"runtime"
+	"sync"
 	"time"
 
 	"qinst.dev/internal/lab"
+	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/view"
 )
@@ -19,6 +21,7 @@ import (
 type viewFlags struct {
 	address string
 	stay    bool
+	source  string
 	part    partOf
 }
 
@@ -28,6 +31,8 @@ func setupView(fs *flagSet) action {
 	fs.group("Server")
 	fs.text(&f.address, "http", "serve at this `address` of the machine (default: 127.0.0.1, at a port that is free)")
 	fs.boolean(&f.stay, "n", "open no browser, only print the address")
+	fs.group("Source")
+	fs.text(&f.source, "source", "`folder` of the source (default: where it was built, below this module or workspace, GOROOT or the module cache)")
 	fs.group("Part of the trace")
 	fs.interval(&f.part.from, &f.part.to)
 	return f.run
@@ -52,7 +57,7 @@ func (f *viewFlags) run(e *env, args []string) error {
 		return err
 	}
 	defer t.Close()
-	v.File = file
+	v.File, v.Sources = file, sync.OnceValue(func() report.Sources { return sources(f.source) })
 	s := view.NewServer(v)
 	address := fmt.Sprintf("http://%s/?token=%s", l.Addr(), s.Token)
 	fmt.Fprintf(e.stderr, "qinst: %s is shown at %s until you press ctrl-C\n", file, address)

@@ -76,13 +76,8 @@ func List(w io.Writer, p *profile.Profile, choice *names.Choice, sources Sources
 				measure.Percent(e.NPT, p.Wall), measure.Time(e.Busy), measure.Time(e.Blocked), hits(e.Called()))
 		}
 		t := doc.NewTable("", "self", "npt", "blocked", "times", "").Left(5)
-		for n := e.Line; n <= end && n <= len(lines); n++ {
-			c := costs[e.Name][sourceLine{e.File, n}]
-			if c == nil {
-				c = &lineCost{}
-			}
-			t.Row("", marked(c.self, c.guess), marked(c.npt(), c.shared), nonzero(c.blocked), times(c.times),
-				fmt.Sprintf("%4d  %s", n, strings.ReplaceAll(lines[n-1], "\t", "    ")))
+		for _, l := range listed(e, lines, end, costs) {
+			t.Row("", l.Self, l.NPT, l.Blocked, l.Times, fmt.Sprintf("%4d  %s", l.Number, l.Text))
 		}
 		if err := t.WriteText(w, ""); err != nil {
 			return err
@@ -90,6 +85,38 @@ func List(w io.Writer, p *profile.Profile, choice *names.Choice, sources Sources
 		fmt.Fprintln(w)
 	}
 	return missing
+}
+
+// SourceLine is a line of a procedure with its cost, in words; empty: it has none.
+type SourceLine struct {
+	Number  int    `json:"line"`
+	Text    string `json:"text"`
+	Self    string `json:"self,omitempty"`
+	NPT     string `json:"npt,omitempty"`
+	Blocked string `json:"blocked,omitempty"`
+	Times   string `json:"times,omitempty"`
+}
+
+// Source are the lines of the procedure of an entry.
+func Source(p *profile.Profile, e *profile.Entry, sources Sources) ([]SourceLine, error) {
+	lines, end, err := sourceOf(e, sources)
+	if err != nil {
+		return nil, err
+	}
+	return listed(e, lines, end, lineCosts(p)), nil
+}
+
+// listed are the lines from an entry's first one to another.
+func listed(e *profile.Entry, lines []string, end int, costs map[string]map[sourceLine]*lineCost) (list []SourceLine) {
+	for n := e.Line; n <= end && n <= len(lines); n++ {
+		c := costs[e.Name][sourceLine{e.File, n}]
+		if c == nil {
+			c = &lineCost{}
+		}
+		list = append(list, SourceLine{n, strings.ReplaceAll(lines[n-1], "\t", "    "), marked(c.self, c.guess),
+			marked(c.npt(), c.shared), nonzero(c.blocked), times(c.times)})
+	}
+	return list
 }
 
 // marked is a time that may be an estimate, and nothing if there is none.

@@ -28,8 +28,12 @@ type Series struct {
 	Values []float64 `json:"values"` // means of parts of the window, which have equal lengths
 }
 
-// mostSeries is how many names a band has. All others are one more.
-const mostSeries = 9
+// mostSeries is how many names a band has, and leastOf the share of the area that each of them has
+// at least. All others are one more.
+const (
+	mostSeries = 9
+	leastOf    = 0.01
+)
 
 // area adds up for how long names last in the parts of a window.
 type area struct {
@@ -64,25 +68,27 @@ func (a *area) add(name uint32, from, to trace.Time, n float64) {
 func (a *area) band(id, title string, names []string) *Band {
 	each := float64(a.to-a.from) / float64(a.parts)
 	b := &Band{ID: id, Title: title, Series: []Series{}}
-	total := map[uint32]float64{}
+	total, all := map[uint32]float64{}, 0.
 	var order []uint32
 	for name, row := range a.rows {
 		order = append(order, name)
 		for _, ns := range row {
 			total[name] += ns
+			all += ns
 		}
 	}
 	slices.SortFunc(order, func(x, y uint32) int {
 		return cmp.Or(cmp.Compare(total[y], total[x]), strings.Compare(names[x], names[y]))
 	})
 	sums := make([]float64, a.parts)
+	rest := false
 	for i, name := range order {
-		if i <= mostSeries {
+		if !rest {
 			b.Series = append(b.Series, Series{strings.ToValidUTF8(names[name], "\uFFFD"), make([]float64, a.parts)})
 		}
 		last := &b.Series[len(b.Series)-1]
-		if i == mostSeries && len(order) > mostSeries+1 {
-			last.Name = others
+		if !rest && i+1 < len(order) && (i == mostSeries || total[name] < leastOf*all) {
+			rest, last.Name = true, others
 		}
 		for j, ns := range a.rows[name] {
 			last.Values[j] += ns / each

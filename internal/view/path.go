@@ -20,6 +20,8 @@ func (v *View) newWhole() *critpath.Result {
 	if v.facts.Program == nil || v.facts.Path == nil {
 		return nil
 	}
+	v.asking.Lock()
+	defer v.asking.Unlock()
 	options := advice.AsRun(v.facts.Profile)
 	options.Brief = false
 	return critpath.New(v.facts.Program, options)

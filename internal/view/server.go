@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/export/lanes"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/report/doc"
@@ -46,6 +47,8 @@ func NewServer(v *View) *Server {
 	for path, answer := range map[string]answer{
 		"trace": s.trace, "tracks": s.tracks, "timeline": s.timeline, "bands": s.bands,
 		"items": s.whole(s.conclusions), "table": s.whole(s.table), "flame": s.whole(s.flame), "path": s.whole(s.path),
+		"source": s.whole(s.source), "whatif": s.whole(s.whatIf), "requests": s.whole(s.requests),
+		"objects": s.whole(s.objects),
 	} {
 		s.mux.HandleFunc("/api/v1/"+path, func(w http.ResponseWriter, r *http.Request) { reply(w, r, answer) })
 	}
@@ -255,6 +258,10 @@ func (s *Server) tracks(url.Values) (any, error) {
 }
 
 func (s *Server) table(url.Values) (any, error) { return s.view.facts.Entries, nil }
+
+func (s *Server) objects(url.Values) (any, error) {
+	return append([]profile.Object{}, s.view.facts.Objects...), nil
+}
 
 func (s *Server) flame(url.Values) (any, error) { return s.view.flame(), nil }
 

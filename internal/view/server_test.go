@@ -129,7 +129,21 @@ func TestParameters(t *testing.T) {
 		"timeline?from=0&to=1000&px=9&tracks=" + strings.Repeat(id+",", 300): 400,
 		"nothing": 404,
 		"":        404,
-		"trace":   200, "items": 200, "tracks": 200, "table": 200, "flame": 200,
+		"trace":   200, "items": 200, "tracks": 200, "table": 200, "flame": 200, "objects": 200,
+		"bands?from=0&to=1000&px=100":                             200,
+		"bands?from=0&to=1000&px=100&item=99":                     400,
+		"bands?from=0&to=1000&px=9999":                            400,
+		"path?from=5&to=5&px=100":                                 400,
+		"requests":                                                200,
+		"requests?name=nothing":                                   400,
+		"source?name=nothing":                                     400,
+		"whatif?change=main.f%3D-50%25":                           200,
+		"whatif?change=main.f%3D-50%25+%2B+hold:main.mu%3D-50%25": 200,
+		"whatif?change=main.f%3D-150%25":                          400,
+		"whatif?change=":                                          400,
+		"whatif?procs=1,2,4":                                      200,
+		"whatif?procs=1,0":                                        400,
+		"whatif?procs=1000":                                       400,
 	} {
 		if status, body := get(t, client, srv.URL+"/api/v1/"+path); status != want {
 			t.Errorf("%.80s: found %d %s, expected %d", path, status, body, want)

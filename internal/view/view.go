@@ -13,6 +13,11 @@
 //	bands?from&to&px[&item]                    pictures of the run, of a conclusion if there is one
 //	path?from&to&px                            pieces of the path between two times
 //	table                                      entries of the profile
+//	objects                                    locks, channels and the like
+//	source?name                                lines of a procedure, with their costs
+//	requests?[name]                            requests by name; those of a name over time
+//	whatif?change                              the gain of a change; of several with " + " between them
+//	whatif?procs                               the run on so many processors
 //	flame                                      call paths, from the outside in
 //
 // Parameters that make no sense are answered with 400, an unknown path with 404.
@@ -26,12 +31,14 @@ import (
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/export/lanes"
+	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace"
 )
 
 // View is a trace that is shown.
 type View struct {
-	File string // its name, for commands
+	File    string                // its name, for commands
+	Sources func() report.Sources // from where source is shown
 
 	t      *trace.Trace
 	tracks *tracks
@@ -42,11 +49,13 @@ type View struct {
 	items  func() []advice.Item
 	flame  func() *Flame
 	whole  func() *critpath.Result // with its path; nil: there is none
+	asking sync.Mutex              // held by one that computes from the steps
 }
 
 // New begins to read a trace. Its tracks are shown as far as it has been read.
 func New(t *trace.Trace) *View {
-	v := &View{t: t, tracks: newTracks(t.Wall()), done: make(chan struct{})}
+	v := &View{Sources: func() report.Sources { return report.Sources{} }, t: t, tracks: newTracks(t.Wall()),
+		done: make(chan struct{})}
 	v.items = sync.OnceValue(func() []advice.Item { return advice.Of(v.facts) })
 	v.whole = sync.OnceValue(v.newWhole)
 	v.flame = sync.OnceValue(func() *Flame { return newFlame(v.facts.Profile) })

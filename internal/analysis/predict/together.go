@@ -86,18 +86,6 @@ func both(p *steps.Program, a, b sim.Options) (sim.Options, error) {
 	return a, nil
 }
 
-// unknown is the reason why the gain cannot be computed; empty: it can.
-func (w *WhatIf) unknown(runs *runner, o sim.Options) string {
-	for i := range w.of {
-		one, _ := w.of[i].options(runs.p)
-		one.Procs, one.Policy = o.Procs, o.Policy
-		if why := w.of[i].unknown(runs, one); why != "" {
-			return why
-		}
-	}
-	return ""
-}
-
 // unsure is the standard error of the amount of work that changes apply to, as a share of that.
 func (w *WhatIf) unsure(p *steps.Program) (off float64) {
 	for i := range w.of {

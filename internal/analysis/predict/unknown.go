@@ -9,6 +9,18 @@ import (
 	"qinst.dev/internal/trace"
 )
 
+// unknown is the reason why the gain cannot be computed; empty: it can.
+func (w *WhatIf) unknown(runs *runner, o sim.Options) string {
+	for i := range w.of {
+		one, _ := w.of[i].options(runs.p)
+		one.Procs, one.Policy = o.Procs, o.Policy
+		if why := w.of[i].unknown(runs, one); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
 // unknown is the reason why the gain of a change cannot be computed; empty: it can.
 func (w *single) unknown(runs *runner, o sim.Options) string {
 	p := runs.p

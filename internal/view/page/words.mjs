@@ -11,7 +11,7 @@ export function time(ns) {
 
 // percent is a share.
 export function percent(x) {
-  return (100 * x).toFixed(x < 0.1 ? 1 : 0) + " %";
+  return (100 * x).toFixed(x < 0.1 ? 1 : 0) + "\u00a0%";
 }
 
 // count is a number of things.

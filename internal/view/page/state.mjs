@@ -1,0 +1,57 @@
+// What all views share: the run, the selection, the window of time, and questions to the server.
+
+import { h } from "./vendor/preact.mjs";
+import htm from "./vendor/htm.mjs";
+import { signal } from "./vendor/signals-core.mjs";
+import { Timeline } from "./timeline.mjs";
+
+export const html = htm.bind(h);
+
+export const run = signal(null);
+export const reading = signal(null); // how far the trace has been read
+export const failed = signal("");
+export const told = signal(""); // what is at the pointer
+export const chosen = signal(""); // name of a procedure, lock or goroutine
+export const tab = signal(location.hash.slice(1) || "change");
+export const filter = signal(""); // of the table
+
+export const timeline = new Timeline(ask, told, chosen);
+
+// ask asks the server. It is an error, in the server's words, if it does not answer.
+export async function ask(path) {
+  const answer = await fetch("/api/v1/" + path);
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
+}
+
+// asked is a signal with the answer to a question; null: it is not there yet. Each question is asked
+// once. An answer may be {error}.
+const answers = new Map();
+export function asked(path) {
+  if (!answers.has(path)) {
+    const answer = signal(null);
+    answers.set(path, answer);
+    ask(path).then((x) => { answer.value = x; }, (e) => { answer.value = { error: String(e.message || e) }; });
+  }
+  return answers.get(path);
+}
+
+// answer is that to a question, or what to show instead of it.
+export function answer(path, show, meanwhile = "Reading") {
+  const x = asked(path).value;
+  if (!x) return html`<p class="dim">${meanwhile}</p>`;
+  if (x.error) return html`<p class="warn">${x.error}</p>`;
+  return show(x);
+}
+
+export function choose(name) {
+  tab.value = name;
+  history.replaceState(null, "", "#" + name);
+}
+
+// show leads to a part of the program in a view.
+export function show(name, view) {
+  chosen.value = name;
+  if (view === "table") filter.value = name;
+  choose(view);
+}

@@ -1,0 +1,104 @@
+package view_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/report"
+	"qinst.dev/internal/trace"
+	"qinst.dev/internal/view"
+)
+
+// kept is one of the traces that are kept for tests.
+func kept(t *testing.T, name string) *trace.Trace {
+	t.Helper()
+	source, err := trace.Open(filepath.Join("../../testdata/kept", name+".sddf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { source.Close() })
+	return source
+}
+
+// A lock that is held half as long, and more processors: the answers are those of the command.
+func TestWhatIf(t *testing.T) {
+	s := serve(t, locks())
+	var c predict.Change
+	answer(t, s, "whatif?change=hold:main.mu%3D-50%25", &c)
+	if c.Unknown != "" || c.GainPct < 20 || c.GainPct > 60 || c.LoPct > c.GainPct || c.HiPct < c.GainPct {
+		t.Errorf("found %+v", c)
+	}
+	var runs []predict.Of
+	answer(t, s, "whatif?procs=1,2", &runs)
+	if len(runs) != 2 || runs[0].Procs != 1 || runs[0].T <= runs[1].T {
+		t.Errorf("found %+v", runs)
+	}
+}
+
+// Each request is in one square, and the slowest come first.
+func TestRequests(t *testing.T) {
+	s := serve(t, kept(t, "convoy"))
+	var list []struct {
+		Name  string
+		Count int
+	}
+	if answer(t, s, "requests", &list); len(list) == 0 {
+		t.Fatal("found no requests")
+	}
+	for _, x := range list {
+		var r view.Requests
+		answer(t, s, "requests?name="+x.Name, &r)
+		n := 0
+		for _, column := range r.Heat {
+			for _, k := range column {
+				n += k
+			}
+		}
+		if n != x.Count {
+			t.Errorf("%s: found %d in squares, expected %d", x.Name, n, x.Count)
+		}
+		last := r.Most
+		for _, one := range r.Slowest {
+			if took := one.To - one.From; took > last || took < r.Least {
+				t.Errorf("%s: %+v after one of %d ns", x.Name, one, last)
+			} else {
+				last = took
+			}
+		}
+	}
+}
+
+// Source is read from where the view may read, and nowhere else.
+func TestSource(t *testing.T) {
+	folder := t.TempDir()
+	var text strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&text, "// line %d\n", i+1)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "main.go"), []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := view.New(kept(t, "locks"))
+	v.Sources = func() report.Sources { return report.Sources{Folder: folder} }
+	s := view.NewServer(v)
+	var source struct {
+		File  string
+		Lines []report.SourceLine
+	}
+	answer(t, s, "source?name=main.asleep", &source)
+	if !strings.HasSuffix(source.File, "main.go") || len(source.Lines) == 0 ||
+		!strings.Contains(source.Lines[0].Text, fmt.Sprintf("line %d", source.Lines[0].Number)) {
+		t.Errorf("found %+v", source)
+	}
+	waited := false
+	for _, l := range source.Lines {
+		waited = waited || l.Blocked != ""
+	}
+	if !waited {
+		t.Errorf("no line of main.asleep waits: %+v", source.Lines)
+	}
+}
