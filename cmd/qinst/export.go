@@ -131,7 +131,12 @@ func (f *exportFlags) write(e *env, do func(io.Writer) error) error {
 	if f.out == "-" && slices.Contains(binaryExports, f.form) {
 		return binaryTo(e, f.out, do)
 	}
-	err := replaceTo(e, f.out, f.force, do)
+	return replaced(e, f.out, f.force, do)
+}
+
+// replaced is [replaceTo] for a command in which -f replaces a file.
+func replaced(e *env, path string, force bool, do func(io.Writer) error) error {
+	err := replaceTo(e, path, force, do)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w; -f replaces it", err)
 	}

@@ -21,6 +21,7 @@ import (
 type runFlags struct {
 	*flagSet
 	check bool
+	view  bool
 	out   string // file for the report; "": the terminal
 	asked asked
 }
@@ -32,6 +33,7 @@ func setupRun(fs *flagSet) action {
 	fs.boolean(&r.check, "check", "run the program alternately in four recording modes, and check that the results agree")
 	r.asked.define(fs)
 	fs.group("Output")
+	fs.boolean(&r.view, "view", "show the trace in a browser after the report")
 	fs.text(&r.out, "o", "write the report to this new `file` (- for the standard output; default: the terminal, or the standard error where the program's output goes elsewhere)")
 	fs.selection("build")
 	fs.program = func() bool { return true }
@@ -72,6 +74,9 @@ func (r *runFlags) run(e *env, args []string) error {
 		return ran
 	}
 	err = r.answer(e, func(e *env) error { return r.report(e, out) })
+	if r.view && err == nil {
+		err = (&viewFlags{address: anyPort}).show(e, out)
+	}
 	if ran != nil {
 		return ran
 	}

@@ -34,6 +34,7 @@ type Server struct {
 	Cookie string // its name: browsers have one jar for all ports of a machine
 	view   *View
 	mux    *http.ServeMux
+	api    map[string]answer
 }
 
 // NewServer makes a server with a token of its own.
@@ -44,12 +45,13 @@ func NewServer(v *View) *Server {
 		panic(err) // the folder is embedded
 	}
 	s.mux.Handle("/", http.FileServerFS(files))
-	for path, answer := range map[string]answer{
+	s.api = map[string]answer{
 		"trace": s.trace, "tracks": s.tracks, "timeline": s.timeline, "bands": s.bands,
 		"items": s.whole(s.conclusions), "table": s.whole(s.table), "flame": s.whole(s.flame), "path": s.whole(s.path),
 		"source": s.whole(s.source), "whatif": s.whole(s.whatIf), "requests": s.whole(s.requests),
 		"objects": s.whole(s.objects),
-	} {
+	}
+	for path, answer := range s.api {
 		s.mux.HandleFunc("/api/v1/"+path, func(w http.ResponseWriter, r *http.Request) { reply(w, r, answer) })
 	}
 	s.mux.HandleFunc("/api/v1/events", s.events)
@@ -190,13 +192,14 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 func (s *Server) trace(url.Values) (any, error) {
 	v := s.view
 	run := Run{File: v.File, Wall: int64(v.t.Wall()), Procs: int(v.t.Int("gomaxprocs")), Said: map[string][]*doc.Text{}}
+	run.Program, _ = v.t.Attr("program").(string)
 	if p := s.progress(); p.Error != "" {
 		return nil, unread{errors.New(p.Error)}
 	} else if !p.Done {
 		return run, nil
 	}
 	p := v.facts.Profile
-	run.Read, run.Program, run.Wall, run.Procs, run.Events = true, p.Program, p.Wall, p.Procs, p.Events
+	run.Read, run.Wall, run.Procs, run.Events = true, p.Wall, p.Procs, p.Events
 	run.Left, run.Fine, run.Locks = v.tracks.left, v.tracks.fine, v.lanes.Locks
 	for _, section := range report.Page(v.t, v.facts).Sections {
 		for _, b := range section.Blocks {
@@ -279,26 +282,38 @@ func (s *Server) timeline(q url.Values) (any, error) {
 	if len(ids) > mostTracks {
 		return nil, fmt.Errorf("found %d tracks, expected %d at most", len(ids), mostTracks)
 	}
-	type line struct {
-		ID     string     `json:"id"`
-		Spans  [][7]int64 `json:"spans,omitempty"`
-		Values [][2]int64 `json:"values,omitempty"`
+	for _, id := range ids {
+		if n, err := strconv.ParseUint(id, 10, 64); err != nil || !s.view.tracks.has(lanes.ID(n)) {
+			return nil, fmt.Errorf("found track %q, expected one of /api/v1/tracks", id)
+		}
 	}
-	out := struct {
-		Tracks []line            `json:"tracks"`
-		Names  map[uint32]string `json:"names"`
-		Wakes  [][3]int64        `json:"wakes"` // time, goroutine, the one that it made ready
-		More   int               `json:"more_wakes"`
-	}{Tracks: []line{}, Names: map[uint32]string{}}
+	return s.slices(from, to, px, ids), nil
+}
+
+// line are the slices of a track, or its numbers.
+type line struct {
+	ID     string     `json:"id"`
+	Spans  [][7]int64 `json:"spans,omitempty"`
+	Values [][2]int64 `json:"values,omitempty"`
+}
+
+// part is a part of the time axis.
+type part struct {
+	Tracks []line            `json:"tracks"`
+	Names  map[uint32]string `json:"names"`
+	Wakes  [][3]int64        `json:"wakes"` // time, goroutine, the one that it made ready
+	More   int               `json:"more_wakes"`
+}
+
+// slices are those of tracks between two times.
+func (s *Server) slices(from, to trace.Time, px int, ids []string) part {
+	out := part{Tracks: []line{}, Names: map[uint32]string{}}
 	shown := map[lanes.ID]bool{}
 	s.view.tracks.mu.Lock()
 	defer s.view.tracks.mu.Unlock()
 	for _, id := range ids {
-		n, err := strconv.ParseUint(id, 10, 64)
+		n, _ := strconv.ParseUint(id, 10, 64)
 		t := s.view.tracks.by[lanes.ID(n)]
-		if err != nil || t == nil {
-			return nil, fmt.Errorf("found track %q, expected one of /api/v1/tracks", id)
-		}
 		shown[lanes.ID(n)] = true
 		l := line{ID: id, Values: t.steps(from, to, px)}
 		for _, x := range t.spans(from, to, px) {
@@ -309,7 +324,7 @@ func (s *Server) timeline(q url.Values) (any, error) {
 		out.Tracks = append(out.Tracks, l)
 	}
 	out.Wakes, out.More = s.view.tracks.wakesBetween(from, to, shown)
-	return out, nil
+	return out
 }
 
 // window is a part of the run, and how many pixels it has.

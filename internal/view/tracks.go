@@ -117,6 +117,13 @@ func (ts *tracks) Lane(l lanes.Lane) {
 	}
 }
 
+// has reports whether there is a lane.
+func (ts *tracks) has(id lanes.ID) bool {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	return ts.by[id] != nil
+}
+
 // name is the number of a name.
 func (ts *tracks) name(name string) uint32 {
 	n, ok := ts.index[name]

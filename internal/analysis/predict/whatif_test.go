@@ -48,7 +48,7 @@ func TestWhatIf(t *testing.T) {
 		{"no collector", plateau(), 2, "gc=off", 10},
 		{"W9: both", plateau(), 2, "main.bar=-60% + main.foo=-50%", 4},
 		{"W9: the same twice", plateau(), 2, "main.bar=-20% + main.bar=-20%", 7},
-		{"W4: two stages", pipeline(20, 2, 5, 3), 3, "main.s2=-20% + main.s3=-50%", 20*4 + 2 + 1.5},
+		{"W4: two stages", pipeline(10, 2, 5, 3), 3, "main.s2=-20% + main.s3=-50%", 10*4 + 2 + 1.5},
 		{"W5: the hold, and less of its work", saturated(), 8, "hold:main.mu=-10% + main.inside=-10%", 328},
 		{"W5: less work, and more locks", saturated(), 8, "main.inside=-10% + split:main.mu=8", 245},
 	} {

@@ -4,6 +4,7 @@ import { render } from "./vendor/preact.mjs";
 import { effect, signal } from "./vendor/signals-core.mjs";
 import { Change, Parallel, prepare, share } from "./change.mjs";
 import { drawFlame, flameAt, zoomFlame } from "./flame.mjs";
+import { offline } from "./offline.mjs";
 import { Requests } from "./requests.mjs";
 import { ask, asked, choose, failed, html, reading, run, tab, timeline, told } from "./state.mjs";
 import { About, Objects, Source, Table } from "./tables.mjs";
@@ -12,7 +13,8 @@ import { count, percent, time } from "./words.mjs";
 
 const tabs = [["change", "What to change", Change], ["timeline", "Timeline", Time], ["parallel", "Parallelism", Parallel],
   ["flame", "Flame graph", Paths], ["table", "Table", Table], ["source", "Source", Source], ["objects", "Locks and channels", Objects],
-  ["requests", "Requests", Requests], ["whatif", "What if", WhatIf], ["about", "About this trace", About]];
+  ["requests", "Requests", Requests], ["whatif", "What if", WhatIf], ["about", "About this trace", About]]
+  .filter(([id]) => !offline || id !== "whatif"); // which takes a server
 const early = ["change", "timeline", "parallel"]; // they show what has been read so far
 
 // keys moves between tabs, as in all lists of tabs.
@@ -127,4 +129,5 @@ function follow() {
   source.onerror = () => { source.close(); failed.value = "qinst view has ended."; };
 }
 await load();
-follow();
+if (offline) prepare();
+else follow();

@@ -3,6 +3,7 @@
 import { h } from "./vendor/preact.mjs";
 import htm from "./vendor/htm.mjs";
 import { signal } from "./vendor/signals-core.mjs";
+import { answerOf, offline } from "./offline.mjs";
 import { Timeline } from "./timeline.mjs";
 
 export const html = htm.bind(h);
@@ -19,6 +20,7 @@ export const timeline = new Timeline(ask, told, chosen);
 
 // ask asks the server. It is an error, in the server's words, if it does not answer.
 export async function ask(path) {
+  if (offline) return answerOf(path);
   const answer = await fetch("/api/v1/" + path);
   if (!answer.ok) throw new Error(await answer.text());
   return answer.json();

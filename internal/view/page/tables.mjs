@@ -1,6 +1,7 @@
 // Tables: entries of the profile, objects, lines of source, and what is said about the trace.
 
 import { signal } from "./vendor/signals-core.mjs";
+import { offline } from "./offline.mjs";
 import { answer, chosen, filter, html, run, show } from "./state.mjs";
 import { count, time } from "./words.mjs";
 
@@ -114,7 +115,9 @@ export function About() {
     ${r.said.notes ? html`<h2>How far to trust this</h2>` : null}
     ${(r.said.notes || []).map(Statement)}
     <h2>The trace</h2>
-    <p class="dim">${r.file}: ${count(r.events)} events</p>`;
+    <p class="dim">${r.file}: ${count(r.events)} events</p>
+    ${offline ? html`<p class="warn">This page is a file. It has ${count(offline.file.tracks)} of ${count(offline.file.of)} tracks, with slices
+      of less than ${time(offline.file.fine_ns)} drawn together, and the source of the procedures that work most. qinst view shows all of the trace.</p>` : null}`;
 }
 
 function Statement(x) {

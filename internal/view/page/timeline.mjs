@@ -140,7 +140,9 @@ export class Timeline {
       answer.path = path;
       this.draw();
     });
-    answer.tracks.forEach((t, i) => { t.of = tracks[i]; });
+    const of = new Map(tracks.map((t) => [t.id, t]));
+    for (const t of answer.tracks) t.of = of.get(t.id);
+    answer.tracks.sort((a, b) => tracks.indexOf(a.of) - tracks.indexOf(b.of));
     this.shown = answer;
     if (answer.more_wakes) this.rest.value += ` ${answer.more_wakes.toLocaleString("en")} wake-ups are too many for arrows: zoom in.`;
     this.words.value = `Time axis from ${time(this.from)} to ${time(this.to)} with ${tracks.length} tracks: ` +
