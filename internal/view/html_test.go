@@ -36,7 +36,8 @@ func TestFile(t *testing.T) {
 			if err := json.Unmarshal([]byte(inner), &answers); err != nil {
 				t.Fatal(err)
 			}
-			for _, key := range []string{"trace", "items", "tracks", "table", "flame", "objects", "requests", "bands", "path", "file"} {
+			for _, key := range []string{"trace", "items", "tracks", "table", "flame", "objects", "requests", "bands", "path",
+				"file"} {
 				if len(answers[key]) == 0 {
 					t.Errorf("found no %s", key)
 				}
