@@ -1,0 +1,210 @@
+package gate
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"qinst.dev/internal/trace"
+	"qinst.dev/sddf/spec"
+)
+
+// Kinds of counts.
+const (
+	calls      = "calls"
+	locks      = "locks"
+	channels   = "channels"
+	others     = "sync"
+	goroutines = "goroutines"
+)
+
+// kinds are those that a condition may name, in the order of tables.
+var kinds = []string{calls, goroutines, locks, channels, others}
+
+// kindOf are the kinds of operations. What gives a lock back is not in it, since that follows from
+// what takes it, and a default of a select is the absence of an operation.
+var kindOf = map[string]string{
+	spec.OpLock: locks, spec.OpRLock: locks, spec.OpTryLock: locks, spec.OpTryRLock: locks,
+	spec.OpSend: channels, spec.OpReceive: channels, spec.OpClose: channels,
+	spec.OpAdd: others, spec.OpDone: others, spec.OpWait: others, spec.OpCondWait: others, spec.OpSignal: others,
+	spec.OpBroadcast: others, spec.OpOnce: others, spec.OpAcquire: others,
+}
+
+// tally is how often something happened in one run, and where.
+type tally struct {
+	n      trace.Estimate
+	places map[uint64]*place // by the point's identity, which is the same in both programs
+}
+
+type place struct {
+	file string
+	line int
+	n    uint64
+}
+
+func (t *tally) add(p *trace.Point, n trace.Estimate) {
+	t.n = t.n.Plus(n)
+	if t.places == nil {
+		t.places = map[uint64]*place{}
+	}
+	at := t.places[p.ID]
+	if at == nil {
+		at = &place{file: p.File, line: p.Line}
+		t.places[p.ID] = at
+	}
+	at.n += n.Value
+}
+
+// counted is what one run counted: procedures by their entries, and the same and all that has no
+// probes by the places that call them.
+type counted struct {
+	entries, sites, rest map[string]*tally
+}
+
+func at(m map[string]*tally, name string) *tally {
+	if m[name] == nil {
+		m[name] = &tally{}
+	}
+	return m[name]
+}
+
+// count reads the counts of a run.
+func count(t *trace.Trace) *counted {
+	c := &counted{map[string]*tally{}, map[string]*tally{}, map[string]*tally{}}
+	for i := range t.Points {
+		p, n := &t.Points[i], t.Hits(trace.PointID(i))
+		switch p.Kind {
+		case spec.PointProc:
+			at(c.entries, p.Name).add(p, n)
+		case spec.PointCall, spec.PointGo:
+			to := func(name string) *tally { return at(c.sites, name) }
+			if p.Kind == spec.PointGo {
+				to = func(name string) *tally { return at(c.rest, goroutines+":"+name) }
+			}
+			if p.Name != "" {
+				to(p.Name).add(p, n)
+				continue
+			}
+			for name, n := range t.Callees[trace.PointID(i)] { // known at run time only
+				to(name).add(p, trace.Estimate{Value: n})
+			}
+		case spec.PointSync:
+			if kind := kindOf[p.Op]; kind != "" {
+				at(c.rest, kind+":"+p.Name).add(p, n)
+			}
+		}
+	}
+	return c
+}
+
+// Range is the least and the most that runs of a program counted.
+type Range struct{ Low, High uint64 }
+
+// Exact reports whether all runs counted the same.
+func (r Range) Exact() bool { return r.Low == r.High }
+
+// Count is a quantity that both programs count.
+type Count struct {
+	ID         string // KIND:NAME, as in conditions; KIND of all of them
+	Base, Head Range
+	File       string // where there are most more of it in head; "": nowhere
+	Line       int
+}
+
+// Exact reports whether the runs of either program agree. Then a difference of one is one.
+func (c *Count) Exact() bool { return c.Base.Exact() && c.Head.Exact() }
+
+// Differs reports whether the programs do not count the same in each run.
+func (c *Count) Differs() bool { return c.Base != c.Head }
+
+// More is how many more there are in head; less than none, if there are fewer.
+func (c *Count) More() int64 { return int64(c.Head.Low) - int64(c.Base.Low) }
+
+// compare compares the counts of runs. Procedures that are entered in both programs are compared by
+// that; others, such as those that the compiler inlines in one of them, by the places that call
+// them.
+func compare(base, head []*counted) []Count {
+	ids := map[string]func(*counted) *tally{}
+	for _, c := range slices.Concat(base, head) {
+		for name := range c.sites {
+			ids[calls+":"+name] = func(c *counted) *tally { return c.sites[name] }
+		}
+		for id := range c.rest {
+			ids[id] = func(c *counted) *tally { return c.rest[id] }
+		}
+	}
+	for name := range base[0].entries {
+		if head[0].entries[name] != nil {
+			ids[calls+":"+name] = func(c *counted) *tally { return c.entries[name] }
+		}
+	}
+	var list []Count
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		c := Count{ID: id, Base: rangeOf(base, ids[id]), Head: rangeOf(head, ids[id])}
+		c.File, c.Line = grew(ids[id](base[0]), ids[id](head[0]))
+		list = append(list, c)
+	}
+	return append(totals(list), list...)
+}
+
+// rangeOf is what runs counted. An estimate is as far as its interval reaches.
+func rangeOf(runs []*counted, of func(*counted) *tally) (r Range) {
+	for i, c := range runs {
+		var n trace.Estimate
+		if t := of(c); t != nil {
+			n = t.n
+		}
+		low, high := n.Value, n.Value
+		if !n.Exact() {
+			low, high = n.Lo, max(n.Hi, n.Lo+1)
+		}
+		if i == 0 {
+			r = Range{low, high}
+		}
+		r.Low, r.High = min(r.Low, low), max(r.High, high)
+	}
+	return r
+}
+
+// grew is the place in head that has most more than base.
+func grew(base, head *tally) (file string, line int) {
+	if head == nil {
+		return "", 0
+	}
+	more := func(id uint64) int64 {
+		n := int64(head.places[id].n)
+		if base != nil && base.places[id] != nil {
+			n -= int64(base.places[id].n)
+		}
+		return n
+	}
+	most := slices.MinFunc(slices.Collect(maps.Keys(head.places)), func(x, y uint64) int {
+		return cmp.Or(cmp.Compare(more(y), more(x)), cmp.Compare(x, y))
+	})
+	return head.places[most].file, head.places[most].line
+}
+
+// totals are sums of each kind, of what is exact: the rest would make them say nothing.
+func totals(list []Count) (sums []Count) {
+	for _, kind := range kinds {
+		sum := Count{ID: kind}
+		for i := range list {
+			if c := &list[i]; c.kind() == kind && c.Exact() {
+				sum.Base = Range{sum.Base.Low + c.Base.Low, sum.Base.High + c.Base.High}
+				sum.Head = Range{sum.Head.Low + c.Head.Low, sum.Head.High + c.Head.High}
+			}
+		}
+		sums = append(sums, sum)
+	}
+	return sums
+}
+
+// kind is the kind of a count; a total has none.
+func (c *Count) kind() string {
+	kind, _, named := strings.Cut(c.ID, ":")
+	if !named {
+		return ""
+	}
+	return kind
+}

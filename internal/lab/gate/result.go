@@ -1,0 +1,156 @@
+package gate
+
+import (
+	"fmt"
+
+	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/stats"
+)
+
+// mostApart is up to how far the ends of an interval may lie from the middle: a difference of two
+// times as much would often not be seen, and the machine is too noisy.
+const mostApart = 0.05
+
+// Time is a comparison of times.
+type Time struct {
+	ID         string         // wall or cpu
+	Base, Head float64        // median of the runs, in ns
+	AA         stats.Interval // base again to base: of equal programs
+	Ratio      stats.Interval // head to base
+}
+
+func newTime(id string, a, b, base, head []float64) (t Time, err error) {
+	t = Time{ID: id, Base: stats.Median(base), Head: stats.Median(head)}
+	var ok, also bool
+	t.AA, ok = stats.Ratio(a, b)
+	t.Ratio, also = stats.Ratio(base, head)
+	if !ok || !also {
+		return t, fmt.Errorf("%s: found runs without a time, expected %d pairs of runs that take some", id, len(base))
+	}
+	return t, nil
+}
+
+// seeming is by which factor equal programs seemed to differ, in either direction.
+func (t *Time) seeming() float64 { return max(t.AA.Mean, 1/t.AA.Mean) }
+
+// exceeds reports whether head takes longer than base by more than the limit, and than equal
+// programs seemed to differ. Equal programs do in at most 2.5 of 100 gates.
+func (t *Time) exceeds(c Condition) bool { return t.Ratio.Low > (1+c.Limit/100)*t.seeming() }
+
+// Noisy reports whether the machine shows no difference of less than a tenth.
+func (t *Time) Noisy() bool {
+	return t.AA.High/t.AA.Mean > 1+mostApart || t.Ratio.High/t.Ratio.Mean > 1+mostApart
+}
+
+// Verdict is a condition with what was found.
+type Verdict struct {
+	Condition string `json:"condition"`
+	Text      string `json:"text"`
+
+	about []place // where head has more of it
+}
+
+// Result is a comparison.
+type Result struct {
+	Same       bool // both builds are the same file: nothing was run
+	Times      []Time
+	Counts     []Count       // all, the totals first
+	Items      []advice.Item // conclusions that head has and base has not
+	Outputs    bool          // head prints something else than base
+	Conditions []Condition
+	Pairs      int
+	Failed     []Verdict // conditions that hold
+	Undecided  []Verdict // conditions of which nothing can be said
+}
+
+// decide decides which conditions hold.
+func (r *Result) decide() {
+	for _, c := range r.Conditions {
+		holds, undecided, text, about := r.judge(c)
+		v := Verdict{c.String(), text, about}
+		switch {
+		case holds:
+			r.Failed = append(r.Failed, v)
+		case undecided:
+			r.Undecided = append(r.Undecided, v)
+		}
+	}
+}
+
+func (r *Result) judge(c Condition) (holds, undecided bool, text string, about []place) {
+	switch {
+	case c.isTime():
+		t := r.time(c.Quantity)
+		if t.exceeds(c) {
+			return true, false, fmt.Sprintf("%s is %s", t.ID, t.change()), nil
+		}
+		return false, t.Noisy(), fmt.Sprintf("the machine is too noisy: %s is %s", t.ID, t.change()), nil
+	case c.Quantity == Conclusions:
+		n := 0
+		for i := range r.Items {
+			if it := &r.Items[i]; c.Name == "" || c.Name == it.ID {
+				n++
+				about = append(about, place{file: it.Subject.File, line: it.Subject.Line})
+			}
+		}
+		return float64(n) > c.Limit, false, fmt.Sprintf("%d conclusions are new", n), about
+	}
+	return r.judgeCount(c)
+}
+
+func (r *Result) judgeCount(c Condition) (holds, undecided bool, text string, about []place) {
+	n := r.count(c.id())
+	switch {
+	case n == nil:
+		return false, true, "neither program counts anything of that name", nil
+	case !n.Exact():
+		return false, true, fmt.Sprintf("runs of the same program differ: base %s, head %s", n.Base, n.Head), nil
+	case !c.exceeds(float64(n.Base.Low), float64(n.Head.Low)):
+		return false, false, "", nil
+	}
+	text = fmt.Sprintf("base has %s, head %s (%+d)", n.Base, n.Head, n.More())
+	if c.Name != "" {
+		return true, false, text, []place{{file: n.File, line: n.Line}}
+	}
+	for i := range r.Counts { // the parts of a total that grew
+		if p := &r.Counts[i]; p.kind() == c.Quantity && p.Exact() && p.More() > 0 {
+			about = append(about, place{file: p.File, line: p.Line})
+		}
+	}
+	return true, false, text, about
+}
+
+func (r *Result) time(id string) *Time {
+	for i := range r.Times {
+		if r.Times[i].ID == id {
+			return &r.Times[i]
+		}
+	}
+	return nil
+}
+
+func (r *Result) count(id string) *Count {
+	for i := range r.Counts {
+		if r.Counts[i].ID == id {
+			return &r.Counts[i]
+		}
+	}
+	return nil
+}
+
+// percent is a ratio as a change in percent.
+func percent(ratio float64) float64 { return 100 * (ratio - 1) }
+
+// change is a comparison in words.
+func (t *Time) change() string {
+	return fmt.Sprintf("%+.1f%% (%+.1f to %+.1f), of equal programs %+.1f%% (%+.1f to %+.1f)", percent(t.Ratio.Mean),
+		percent(t.Ratio.Low), percent(t.Ratio.High), percent(t.AA.Mean), percent(t.AA.Low), percent(t.AA.High))
+}
+
+// String is a number, or from which to which numbers runs count.
+func (r Range) String() string {
+	if r.Exact() {
+		return fmt.Sprint(r.Low)
+	}
+	return fmt.Sprintf("%d to %d", r.Low, r.High)
+}
