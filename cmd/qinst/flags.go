@@ -158,7 +158,8 @@ func (f *flagSet) selected(more ...string) (toolexec.Selection, error) {
 var errHelp = errors.New("help requested")
 
 // parse sets flags and returns the other arguments. Flags of the go command go to f.passed
-// if they precede the first argument, or the one that f.before others precede; later ones stay among the arguments.
+// if they precede the first argument, or the one that f.before others precede; later ones stay
+// among the arguments.
 func (f *flagSet) parse(args []string) (rest []string, err error) {
 	f.passed = nil
 	keep := func(list ...string) {

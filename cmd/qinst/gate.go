@@ -25,6 +25,8 @@ type gateFlags struct {
 	pairs      int
 	asJSON     bool
 	markdown   string
+	annotate   string
+	sarif      string
 }
 
 // setupGate compares the working tree with an earlier revision of it.
@@ -40,6 +42,13 @@ func setupGate(fs *flagSet) action {
 	fs.group("Form")
 	fs.boolean(&g.asJSON, "json", "print one JSON object")
 	fs.text(&g.markdown, "md", "write the report as Markdown to this new `file`, too, for the summary of a CI run")
+	fs.function("annotate", "write to the standard error what head has more of, by line of the source, in this `form`: lines, file:line: text for editors; github, for GitHub Actions", func(s string) error {
+		if g.annotate = s; s != "lines" && s != "github" {
+			return fmt.Errorf("found -annotate=%s, expected lines or github", s)
+		}
+		return nil
+	})
+	fs.text(&g.sarif, "sarif", "write the same as SARIF 2.1.0 to this new `file`")
 	fs.selection("build")
 	fs.before = 1
 	fs.program = func() bool { return true }
@@ -53,7 +62,7 @@ func (g *gateFlags) run(e *env, args []string) error {
 	if g.pairs < 6 || g.pairs > mostPairs || g.pairs%2 != 0 {
 		return usageError{fmt.Errorf("gate: found -n=%d, expected an even number of pairs from 6 to %d: fewer have no interval that holds", g.pairs, mostPairs)}
 	}
-	if err := newFile(g.markdown, "-md"); err != nil && g.markdown != "" {
+	if err := errors.Join(newFile(g.markdown, "-md"), newFile(g.sarif, "-sarif")); err != nil {
 		return usageError{fmt.Errorf("gate: %w", err)}
 	}
 	ctx, stop := lab.Signals(context.Background())
@@ -122,22 +131,37 @@ func (g *gateFlags) build(ctx context.Context, e *env, dir, to string, program [
 
 // answer prints the result, and returns the exit status as an error.
 func (g *gateFlags) answer(e *env, r *gate.Result, s *sides) error {
-	page := r.Doc(s.base, s.head)
-	write := func() error { return writeText(e, page) }
-	if g.asJSON {
-		write = func() error { return r.WriteJSON(e.stdout) }
-	}
-	err := write()
-	if g.markdown != "" {
-		err = errors.Join(err, writeTo(e, g.markdown, func(w io.Writer) error { return page.WriteMarkdown(w) }))
+	if err := g.write(e, r, s); err != nil {
+		return usageError{fmt.Errorf("gate: %w", err)}
 	}
 	switch {
-	case err != nil:
-		return usageError{fmt.Errorf("gate: %w", err)}
 	case len(r.Failed) > 0:
 		return toolexec.Exit{Status: 1}
 	case len(r.Undecided) > 0:
 		return toolexec.Exit{Status: 2}
 	}
 	return nil
+}
+
+// write writes the result in each form that was asked for.
+func (g *gateFlags) write(e *env, r *gate.Result, s *sides) (err error) {
+	page := r.Doc(s.base, s.head)
+	if g.asJSON {
+		err = r.WriteJSON(e.stdout)
+	} else {
+		err = writeText(e, page)
+	}
+	if g.markdown != "" {
+		err = errors.Join(err, writeTo(e, g.markdown, page.WriteMarkdown))
+	}
+	if g.sarif != "" {
+		err = errors.Join(err, writeTo(e, g.sarif, func(w io.Writer) error { return r.WriteSARIF(w, s.root) }))
+	}
+	switch g.annotate {
+	case "github":
+		err = errors.Join(err, r.WriteGitHub(e.stderr, s.root))
+	case "lines":
+		err = errors.Join(err, r.WriteLines(e.stderr, s.here))
+	}
+	return err
 }

@@ -16,6 +16,7 @@ type sides struct {
 	base, head string // in words
 	baseDir    string // in which base is built
 	root       string // of the repository, or the directory of head
+	here       string // the working directory
 }
 
 // findSides finds both sides of a comparison. A base that begins with . or / is a directory, any
@@ -25,8 +26,12 @@ func findSides(ctx context.Context, base, dir, tmp string) (*sides, error) {
 	if err != nil {
 		return nil, err
 	}
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
 	repo := git{ctx: ctx, dir: dir}
-	s := &sides{head: "the files of " + dir, root: dir}
+	s := &sides{head: "the files of " + dir, root: dir, here: here}
 	top, inside := repo.line("rev-parse", "--show-toplevel")
 	if inside == nil {
 		s.root, s.head = top, repo.state()

@@ -11,13 +11,13 @@ import (
 )
 
 // Of ten pairs eight means lie outside of each end, and of six none: tables of Wilcoxon's test.
+// Means of 1 to 10 in steps of a half begin with 1, 1.5, 2, 2, 2.5, 2.5, 3, 3, 3.
 func TestRatio(t *testing.T) {
 	t.Parallel()
 	first, second := make([]float64, 10), make([]float64, 10)
 	for i := range first {
 		first[i], second[i] = 100, 100*math.Exp(float64(i+1)/100)
 	}
-	// The means of 1 to 10 in steps of a half: the ninth smallest is 3 (1, 1.5, 2, 2, 2.5, 2.5, 3, 3, 3).
 	i, ok := stats.Ratio(first, second)
 	for _, c := range []struct{ got, want float64 }{{i.Mean, 5.5}, {i.Low, 3}, {i.High, 8}} {
 		if got := 100 * math.Log(c.got); !ok || math.Abs(got-c.want) > 1e-9 {

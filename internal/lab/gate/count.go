@@ -37,10 +37,12 @@ type tally struct {
 	places map[uint64]*place // by the point's identity, which is the same in both programs
 }
 
+// place is a line of the source, with how often it was reached.
 type place struct {
-	file string
+	file string // "": none is known
 	line int
 	n    uint64
+	more int64 // than in base
 }
 
 func (t *tally) add(p *trace.Point, n trace.Estimate) {
@@ -78,6 +80,9 @@ func count(t *trace.Trace) *counted {
 		case spec.PointProc:
 			at(c.entries, p.Name).add(p, n)
 		case spec.PointCall, spec.PointGo:
+			if strings.HasPrefix(p.Name, "sync.(") {
+				continue // the operation is counted with its object
+			}
 			to := func(name string) *tally { return at(c.sites, name) }
 			if p.Kind == spec.PointGo {
 				to = func(name string) *tally { return at(c.rest, goroutines+":"+name) }
@@ -108,8 +113,7 @@ func (r Range) Exact() bool { return r.Low == r.High }
 type Count struct {
 	ID         string // KIND:NAME, as in conditions; KIND of all of them
 	Base, Head Range
-	File       string // where there are most more of it in head; "": nowhere
-	Line       int
+	At         place // where there are most more of it in head
 }
 
 // Exact reports whether the runs of either program agree. Then a difference of one is one.
@@ -142,7 +146,12 @@ func compare(base, head []*counted) []Count {
 	var list []Count
 	for _, id := range slices.Sorted(maps.Keys(ids)) {
 		c := Count{ID: id, Base: rangeOf(base, ids[id]), Head: rangeOf(head, ids[id])}
-		c.File, c.Line = grew(ids[id](base[0]), ids[id](head[0]))
+		c.At = grew(ids[id](base[0]), ids[id](head[0]))
+		if name, ok := strings.CutPrefix(id, calls+":"); ok { // a line that calls it says more than its own
+			if at := grew(base[0].sites[name], head[0].sites[name]); at.more > 0 {
+				c.At = at
+			}
+		}
 		list = append(list, c)
 	}
 	return append(totals(list), list...)
@@ -168,9 +177,9 @@ func rangeOf(runs []*counted, of func(*counted) *tally) (r Range) {
 }
 
 // grew is the place in head that has most more than base.
-func grew(base, head *tally) (file string, line int) {
+func grew(base, head *tally) place {
 	if head == nil {
-		return "", 0
+		return place{}
 	}
 	more := func(id uint64) int64 {
 		n := int64(head.places[id].n)
@@ -182,7 +191,9 @@ func grew(base, head *tally) (file string, line int) {
 	most := slices.MinFunc(slices.Collect(maps.Keys(head.places)), func(x, y uint64) int {
 		return cmp.Or(cmp.Compare(more(y), more(x)), cmp.Compare(x, y))
 	})
-	return head.places[most].file, head.places[most].line
+	at := *head.places[most]
+	at.more = more(most)
+	return at
 }
 
 // totals are sums of each kind, of what is exact: the rest would make them say nothing.

@@ -27,8 +27,7 @@ import (
 
 const (
 	// mostCounted is how often either program counts, if counts differ. One that is either of two
-	// numbers by chance, and no change of the program's, seems to be both exact and different in one
-	// of 500 gates at most.
+	// numbers by chance seems to be both exact and changed in one of 500 gates at most.
 	mostCounted = 5
 
 	// mostTraced is how often either program is traced, if conclusions differ. One that is drawn by
@@ -59,8 +58,7 @@ const (
 // job is a gate that runs.
 type job struct {
 	Options
-	r *lab.Runner
-
+	r       *lab.Runner
 	counted map[string][]*counted
 	drawn   map[string][]map[string]advice.Item // conclusions by run, and by identity
 	printed map[string][][]byte                 // by plain runs
@@ -78,6 +76,9 @@ func Run(ctx context.Context, r *lab.Runner, o Options) (*Result, error) {
 	j := &job{o, r, map[string][]*counted{}, map[string][]map[string]advice.Item{}, map[string][][]byte{}}
 	if res.Counts, err = j.count(ctx); err != nil {
 		return nil, err
+	}
+	if main := j.counted[headSide][0].entries["main.main"]; main != nil {
+		res.Main = grew(nil, main)
 	}
 	if res.Items, err = j.conclude(ctx); err != nil {
 		return nil, err
@@ -102,11 +103,11 @@ func (j *job) round(ctx context.Context, plan lab.Plan, each func(lab.Result) er
 	return fmt.Errorf("%w; expected two programs that end by themselves with status 0", err)
 }
 
-// probed runs both programs once, and reads their traces.
-func (j *job) probed(ctx context.Context, settings string, each func(side string, t *trace.Trace) error) error {
+// probed runs both programs once, and reads their traces. Why it does is said with each run.
+func (j *job) probed(ctx context.Context, why, settings string, each func(side string, t *trace.Trace) error) error {
 	plan := lab.Plan{Rounds: 1, Cases: []lab.Case{
-		{Name: baseSide, Job: lab.Job{Program: j.Base.Probed, Settings: settings}},
-		{Name: headSide, Job: lab.Job{Program: j.Head.Probed, Settings: settings}},
+		{Name: baseSide + ", " + why, Job: lab.Job{Program: j.Base.Probed, Settings: settings}},
+		{Name: headSide + ", " + why, Job: lab.Job{Program: j.Head.Probed, Settings: settings}},
 	}}
 	return j.round(ctx, plan, func(res lab.Result) error {
 		t, err := trace.Open(res.Trace)
@@ -114,14 +115,15 @@ func (j *job) probed(ctx context.Context, settings string, each func(side string
 			return err
 		}
 		defer t.Close()
-		return each(res.Case, t)
+		side, _, _ := strings.Cut(res.Case, ",")
+		return each(side, t)
 	})
 }
 
 // count counts until it is decided whether each difference is one of the programs.
 func (j *job) count(ctx context.Context) (list []Count, err error) {
 	for range mostCounted {
-		err := j.probed(ctx, "limit=0,budget=off,mode=count", func(side string, t *trace.Trace) error {
+		err := j.probed(ctx, "counted", "limit=0,budget=off,mode=count", func(side string, t *trace.Trace) error {
 			j.counted[side] = append(j.counted[side], count(t))
 			return nil
 		})
@@ -144,7 +146,7 @@ func (j *job) count(ctx context.Context) (list []Count, err error) {
 // that no run of base has. Remarks are none.
 func (j *job) conclude(ctx context.Context) (list []advice.Item, err error) {
 	for range mostTraced {
-		err := j.probed(ctx, j.Settings, func(side string, t *trace.Trace) error {
+		err := j.probed(ctx, "traced", j.Settings, func(side string, t *trace.Trace) error {
 			f, err := advice.Read(t, profile.Within{})
 			if err != nil {
 				return err
@@ -190,8 +192,8 @@ func fresh(base, head []map[string]advice.Item) (list []advice.Item) {
 	return list
 }
 
-// time measures base against itself, and then against head. The order of a pair changes from pair
-// to pair, so that neither program is always the first, and a drift of the machine is no difference.
+// time measures base against itself, and then against head. The order changes from pair to pair, so
+// that neither program is always the first, and a drift of the machine is no difference.
 func (j *job) time(ctx context.Context) ([]Time, error) {
 	const again = "base again" // the same file, under the name that its times have
 	measure := func(name, program string) (first, second []lab.Result, err error) {

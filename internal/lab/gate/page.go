@@ -110,7 +110,7 @@ func (r *Result) counts(d *doc.Doc) {
 	t := doc.NewTable("count", "base", "head", "change", "where")
 	for _, c := range changed[:min(len(changed), mostRows)] {
 		t.Row(doc.Name(c.ID, letters), doc.Count(c.Base.Low), doc.Count(c.Head.Low), fmt.Sprintf("%+d", c.More()),
-			where(c.File, c.Line))
+			c.At.String())
 	}
 	s.Table(t.Left(4))
 	if n := len(changed) - mostRows; n > 0 {
@@ -142,11 +142,12 @@ func (r *Result) conclusions(d *doc.Doc) {
 
 func joined(list []string) string { return strings.Join(list, ", ") }
 
-func where(file string, line int) string {
-	if file == "" {
+// String is a place as tables have it.
+func (p place) String() string {
+	if p.file == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s:%d", filepath.Base(file), line)
+	return fmt.Sprintf("%s:%d", filepath.Base(p.file), p.line)
 }
 
 // timeJSON is a time in JSON. Changes are in percent.
@@ -210,7 +211,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		if !c.Differs() && c.Exact() {
 			continue
 		}
-		j := countJSON{ID: c.ID, Base: c.Base.Low, Head: c.Head.Low, File: c.File, Line: c.Line}
+		j := countJSON{ID: c.ID, Base: c.Base.Low, Head: c.Head.Low, File: c.At.file, Line: c.At.line}
 		if !c.Exact() {
 			j.BaseMost, j.HeadMost = &c.Base.High, &c.Head.High
 		}

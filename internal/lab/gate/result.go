@@ -30,11 +30,12 @@ func newTime(id string, a, b, base, head []float64) (t Time, err error) {
 	return t, nil
 }
 
-// seeming is by which factor equal programs seemed to differ, in either direction.
-func (t *Time) seeming() float64 { return max(t.AA.Mean, 1/t.AA.Mean) }
+// seeming is by which factor equal programs differed at least, in either direction: usually 1, since
+// their interval has it.
+func (t *Time) seeming() float64 { return max(1, t.AA.Low, 1/t.AA.High) }
 
-// exceeds reports whether head takes longer than base by more than the limit, and than equal
-// programs seemed to differ. Equal programs do in at most 2.5 of 100 gates.
+// exceeds reports whether head takes longer than base by more than the limit and what equal programs
+// differed by. Equal programs do in at most 2.5 of 100 gates.
 func (t *Time) exceeds(c Condition) bool { return t.Ratio.Low > (1+c.Limit/100)*t.seeming() }
 
 // Noisy reports whether the machine shows no difference of less than a tenth.
@@ -47,12 +48,13 @@ type Verdict struct {
 	Condition string `json:"condition"`
 	Text      string `json:"text"`
 
-	about []place // where head has more of it
+	about []string // what head has more of: times and counts by id, conclusions by identity
 }
 
 // Result is a comparison.
 type Result struct {
-	Same       bool // both builds are the same file: nothing was run
+	Main       place // where the program begins, in head
+	Same       bool  // both builds are the same file: nothing was run
 	Times      []Time
 	Counts     []Count       // all, the totals first
 	Items      []advice.Item // conclusions that head has and base has not
@@ -77,12 +79,12 @@ func (r *Result) decide() {
 	}
 }
 
-func (r *Result) judge(c Condition) (holds, undecided bool, text string, about []place) {
+func (r *Result) judge(c Condition) (holds, undecided bool, text string, about []string) {
 	switch {
 	case c.isTime():
 		t := r.time(c.Quantity)
 		if t.exceeds(c) {
-			return true, false, fmt.Sprintf("%s is %s", t.ID, t.change()), nil
+			return true, false, fmt.Sprintf("%s is %s", t.ID, t.change()), []string{t.ID}
 		}
 		return false, t.Noisy(), fmt.Sprintf("the machine is too noisy: %s is %s", t.ID, t.change()), nil
 	case c.Quantity == Conclusions:
@@ -90,7 +92,7 @@ func (r *Result) judge(c Condition) (holds, undecided bool, text string, about [
 		for i := range r.Items {
 			if it := &r.Items[i]; c.Name == "" || c.Name == it.ID {
 				n++
-				about = append(about, place{file: it.Subject.File, line: it.Subject.Line})
+				about = append(about, identity(it))
 			}
 		}
 		return float64(n) > c.Limit, false, fmt.Sprintf("%d conclusions are new", n), about
@@ -98,7 +100,7 @@ func (r *Result) judge(c Condition) (holds, undecided bool, text string, about [
 	return r.judgeCount(c)
 }
 
-func (r *Result) judgeCount(c Condition) (holds, undecided bool, text string, about []place) {
+func (r *Result) judgeCount(c Condition) (holds, undecided bool, text string, about []string) {
 	n := r.count(c.id())
 	switch {
 	case n == nil:
@@ -108,16 +110,12 @@ func (r *Result) judgeCount(c Condition) (holds, undecided bool, text string, ab
 	case !c.exceeds(float64(n.Base.Low), float64(n.Head.Low)):
 		return false, false, "", nil
 	}
-	text = fmt.Sprintf("base has %s, head %s (%+d)", n.Base, n.Head, n.More())
-	if c.Name != "" {
-		return true, false, text, []place{{file: n.File, line: n.Line}}
-	}
-	for i := range r.Counts { // the parts of a total that grew
-		if p := &r.Counts[i]; p.kind() == c.Quantity && p.Exact() && p.More() > 0 {
-			about = append(about, place{file: p.File, line: p.Line})
+	for _, part := range r.changed() { // itself, or the parts of a total that grew
+		if part.More() > 0 && (c.Name == "" && part.kind() == c.Quantity || part.ID == n.ID) {
+			about = append(about, part.ID)
 		}
 	}
-	return true, false, text, about
+	return true, false, fmt.Sprintf("base has %s, head %s (%+d)", n.Base, n.Head, n.More()), about
 }
 
 func (r *Result) time(id string) *Time {
