@@ -105,9 +105,9 @@ func commands() []command {
 			}, setupSpt},
 		{"gate", "[flags] base package [arguments]", "find out whether a change makes a program slower, for CI",
 			"Gate builds a program from the revision base and from the working tree, and runs both\n" +
-				"by turns in the working directory: without probes for times, with them for counts,\n" +
-				"which are exact, and for conclusions. Base against itself tells what the machine's\n" +
-				"noise is. A base that begins with . or / is a directory.\n\n" +
+				"alternately in the working directory: without probes for times, with them for counts,\n" +
+				"which are exact, and for conclusions. Base against itself shows the machine's\n" +
+				"noise. A base that begins with . or / is a directory.\n\n" +
 				"Status 1: a condition holds; 2: something could not be measured, or a condition not\n" +
 				"decided.\n\n" + selectionHelp,
 			[][2]string{

@@ -72,7 +72,7 @@ func (g *gateFlags) run(e *env, args []string) error {
 		return err
 	}
 	if err != nil {
-		return usageError{fmt.Errorf("gate: %v", err)} // the status of the program that failed is not ours
+		return usageError{fmt.Errorf("gate: %w", err)} // hides the status of a program that failed
 	}
 	return g.answer(e, r, sides)
 }

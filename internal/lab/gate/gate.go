@@ -1,5 +1,5 @@
 // Package gate decides whether a change may pass: it runs a program as it was (base) and as it is
-// (head) by turns, compares their times by intervals, what they count exactly, and what the advice
+// (head) alternately, compares their times by intervals, what they count exactly, and what the advice
 // concludes of them.
 //
 //	r, err := gate.Run(ctx, runner, gate.Options{Base: base, Head: head, Pairs: 10, Conditions: conditions})
@@ -100,7 +100,7 @@ func (j *job) round(ctx context.Context, plan lab.Plan, each func(lab.Result) er
 	if err == nil || errors.As(err, new(lab.Stopped)) {
 		return err
 	}
-	return fmt.Errorf("%w; expected two programs that end by themselves with status 0", err)
+	return fmt.Errorf("expected a program that ends by itself with status 0, found %w", err)
 }
 
 // probed runs both programs once, and reads their traces. Why it does is said with each run.
