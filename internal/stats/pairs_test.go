@@ -49,8 +49,8 @@ var noises = map[string]func(*rand.Rand) float64{
 }
 
 // Of equal programs an end of the interval is on the wrong side of 1 in at most 2.5 of 100
-// experiments: the test fails if so many have a probability below 1 % for a method of which that
-// is true.
+// experiments. The test fails if the number of such ends has a probability below 1 % for a method
+// with that rate.
 func TestRatioCoverage(t *testing.T) {
 	t.Parallel()
 	const experiments = 2000

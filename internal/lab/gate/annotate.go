@@ -15,10 +15,10 @@ type finding struct {
 	rule   string // the kind of a count, a time, or the rule of a conclusion
 	text   string
 	at     place
-	failed bool // a condition holds because of it
+	failed bool // it fails a condition
 }
 
-// findings are those of a result: first those because of which conditions hold.
+// findings are those of a result. Those that fail a condition come first.
 func (r *Result) findings() (list []finding) {
 	holds := map[string]bool{}
 	for _, f := range r.Failed {
@@ -61,7 +61,7 @@ func (r *Result) findings() (list []finding) {
 	return list
 }
 
-// below is the name of a file for who stands in a folder.
+// below is the name of a file as seen from a folder.
 func below(folder, file string) string {
 	for _, path := range []*string{&folder, &file} {
 		if real, err := filepath.EvalSymlinks(*path); err == nil {
@@ -74,8 +74,8 @@ func below(folder, file string) string {
 	return file
 }
 
-// WriteLines writes a line for each finding, file:line: text, as editors read it. Names of files are
-// relative to a folder.
+// WriteLines writes a line for each finding, file:line: level: text, as editors read it. Names of
+// files are relative to a folder.
 func (r *Result) WriteLines(w io.Writer, folder string) error {
 	for _, f := range r.findings() {
 		level := "warning"

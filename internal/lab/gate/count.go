@@ -22,8 +22,8 @@ const (
 // kinds are those that a condition may name, in the order of tables.
 var kinds = []string{calls, goroutines, locks, channels, others}
 
-// kindOf are the kinds of operations. What gives a lock back is not in it, since that follows from
-// what takes it, and a default of a select is the absence of an operation.
+// kindOf are the kinds of operations. Unlocking is not in it, since that follows from
+// taking it, and a default of a select is the absence of an operation.
 var kindOf = map[string]string{
 	spec.OpLock: locks, spec.OpRLock: locks, spec.OpTryLock: locks, spec.OpTryRLock: locks,
 	spec.OpSend: channels, spec.OpReceive: channels, spec.OpClose: channels,
@@ -58,8 +58,8 @@ func (t *tally) add(p *trace.Point, n trace.Estimate) {
 	at.n += n.Value
 }
 
-// counted is what one run counted: procedures by their entries, and the same and all that has no
-// probes by the places that call them.
+// counted are the counts of one run: procedures by their entries, these and functions without
+// probes by the places that call them, and operations and goroutines by id.
 type counted struct {
 	entries, sites, rest map[string]*tally
 }
@@ -157,7 +157,7 @@ func compare(base, head []*counted) []Count {
 	return append(totals(list), list...)
 }
 
-// rangeOf is what runs counted. An estimate is as far as its interval reaches.
+// rangeOf is the range of a count over runs. An estimate has that of its interval.
 func rangeOf(runs []*counted, of func(*counted) *tally) (r Range) {
 	for i, c := range runs {
 		var n trace.Estimate
@@ -196,7 +196,7 @@ func grew(base, head *tally) place {
 	return at
 }
 
-// totals are sums of each kind, of what is exact: the rest would make them say nothing.
+// totals are sums of each kind, over exact counts: others would make them inexact, too.
 func totals(list []Count) (sums []Count) {
 	for _, kind := range kinds {
 		sum := Count{ID: kind}

@@ -1,6 +1,6 @@
 // Package gate decides whether a change may pass: it runs a program as it was (base) and as it is
-// (head) alternately, compares their times by intervals, what they count exactly, and what the advice
-// concludes of them.
+// (head) alternately, compares their times by intervals, their counts exactly, and the conclusions
+// of the advice.
 //
 //	r, err := gate.Run(ctx, runner, gate.Options{Base: base, Head: head, Pairs: 10, Conditions: conditions})
 //	for _, f := range r.Failed { ... }
@@ -40,7 +40,7 @@ type Build struct {
 	Plain, Probed string // files
 }
 
-// Options are what is compared.
+// Options are the programs of a comparison, and its conditions.
 type Options struct {
 	Base, Head Build
 	Args       []string // of the program
@@ -91,7 +91,7 @@ func Run(ctx context.Context, r *lab.Runner, o Options) (*Result, error) {
 	return res, nil
 }
 
-// round runs programs in their order. Of a program that fails the error says which one it is.
+// round runs a plan. If a program fails the error has its name.
 func (j *job) round(ctx context.Context, plan lab.Plan, each func(lab.Result) error) error {
 	for i := range plan.Cases {
 		plan.Cases[i].Args, plan.Cases[i].Collect = j.Args, true
@@ -170,12 +170,12 @@ func (j *job) conclude(ctx context.Context) (list []advice.Item, err error) {
 	return list, nil
 }
 
-// identity is what a conclusion has in common with the same one of another run or build.
+// identity is common to the same conclusion of several runs or builds.
 func identity(it *advice.Item) string {
 	return strings.Join([]string{it.ID, it.Subject.Kind, it.Subject.Name}, " ")
 }
 
-// fresh are the conclusions of all runs of head that no run of base has, in the order of identities.
+// fresh are the conclusions of all runs of head that no run of base has, by identity.
 func fresh(base, head []map[string]advice.Item) (list []advice.Item) {
 	known := map[string]bool{}
 	for _, items := range base {

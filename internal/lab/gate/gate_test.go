@@ -82,8 +82,8 @@ var forms = map[string]func(*rand.Rand) float64{
 	},
 }
 
-// Equal programs fail in at most 5 of 100 experiments, though any difference is a reason: the test
-// fails if so many have a probability below 1 % for a gate of which that is true.
+// Equal programs fail in at most 5 of 100 experiments, without any tolerance. The test fails if the
+// number of false alarms has a probability below 1 % for a gate with that rate.
 func TestFalseAlarms(t *testing.T) {
 	t.Parallel()
 	const experiments = 1000
@@ -97,7 +97,8 @@ func TestFalseAlarms(t *testing.T) {
 				}
 			}
 			t.Logf("%s, %g %%: %.1f %% false alarms", name, 100*noise, 100*float64(wrong)/experiments)
-			if chance := 1 - (distuv.Binomial{N: experiments, P: 0.05}).CDF(float64(wrong)-1); wrong > 0 && chance < 0.01 {
+			chance := 1 - (distuv.Binomial{N: experiments, P: 0.05}).CDF(float64(wrong)-1)
+			if wrong > 0 && chance < 0.01 {
 				t.Errorf("%s, %g %%: %d of %d gates fail equal programs, expected at most 5 of 100", name, 100*noise,
 					wrong, experiments)
 			}
@@ -106,7 +107,7 @@ func TestFalseAlarms(t *testing.T) {
 }
 
 // Ten pairs find that a program takes 5 % longer in 95 of 100 experiments, where a run's time has a
-// deviation of up to 2 %. What the log says of noisier machines is not promised.
+// deviation of up to 2 %. Noisier machines are only logged.
 func TestFinds(t *testing.T) {
 	t.Parallel()
 	const experiments = 1000
@@ -186,7 +187,7 @@ func TestCompare(t *testing.T) {
 	for id, want := range map[string]Count{
 		"calls":              {Base: Range{12, 12}, Head: Range{13, 13}},
 		"locks":              {Head: Range{5, 5}},
-		"channels":           {}, // what is not exact is in no sum
+		"channels":           {}, // sums are of exact counts
 		"calls:main.f":       {Base: Range{3, 3}, Head: Range{4, 4}, At: place{"/src/main.go", 12, 1, 1}},
 		"calls:main.inlined": {Base: Range{9, 9}, Head: Range{9, 9}, At: place{"/src/main.go", 21, 9, 0}},
 		"locks:main.mu":      {Head: Range{5, 5}, At: place{"/src/main.go", 30, 5, 5}},
@@ -198,7 +199,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// New is what all runs of head have, and no run of base.
+// New conclusions are in all runs of head, and in no run of base.
 func TestFresh(t *testing.T) {
 	t.Parallel()
 	run := func(ids ...string) map[string]advice.Item {
@@ -270,7 +271,10 @@ func TestDecide(t *testing.T) {
 // What equal programs differed by, in either direction, is added to the limit.
 func TestSeeming(t *testing.T) {
 	t.Parallel()
-	for _, aa := range []stats.Interval{{Mean: 1.2, Low: 1.1, High: 1.3}, {Mean: 1 / 1.2, Low: 1 / 1.3, High: 1 / 1.1}} {
+	for _, aa := range []stats.Interval{
+		{Mean: 1.2, Low: 1.1, High: 1.3},
+		{Mean: 1 / 1.2, Low: 1 / 1.3, High: 1 / 1.1},
+	} {
 		time := Time{ID: Wall, AA: aa, Ratio: stats.Interval{Low: 1.05 * 1.0999}}
 		if time.exceeds(Condition{Limit: 5, Percent: true}) || !time.exceeds(Condition{Limit: 4.9, Percent: true}) {
 			t.Errorf("A/A %+v: expected that +15.5 %% exceeds 4.9 %%, and not 5 %%", aa)

@@ -43,7 +43,7 @@ func (r *Result) varying() (list []*Count) {
 	return list
 }
 
-// Doc is the result as a report. The names of both sides say what was compared.
+// Doc is the result as a report, with the names of both sides.
 func (r *Result) Doc(base, head string) *doc.Doc {
 	d := &doc.Doc{Title: "Does this change make the program slower?"}
 	first := d.Add("verdict", "")

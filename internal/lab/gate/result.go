@@ -30,12 +30,12 @@ func newTime(id string, a, b, base, head []float64) (t Time, err error) {
 	return t, nil
 }
 
-// seeming is by which factor equal programs differed at least, in either direction: usually 1, since
-// their interval has it.
+// seeming is the factor by which equal programs differed at least, in either direction: usually 1,
+// since their interval has it.
 func (t *Time) seeming() float64 { return max(1, t.AA.Low, 1/t.AA.High) }
 
-// exceeds reports whether head takes longer than base by more than the limit and what equal programs
-// differed by. Equal programs do in at most 2.5 of 100 gates.
+// exceeds reports whether head takes longer than base by more than the limit and the difference of
+// equal programs together. Equal programs do in at most 2.5 of 100 gates.
 func (t *Time) exceeds(c Condition) bool { return t.Ratio.Low > (1+c.Limit/100)*t.seeming() }
 
 // Noisy reports whether the machine shows no difference of less than a tenth.
@@ -43,12 +43,12 @@ func (t *Time) Noisy() bool {
 	return t.AA.High/t.AA.Mean > 1+mostApart || t.Ratio.High/t.Ratio.Mean > 1+mostApart
 }
 
-// Verdict is a condition with what was found.
+// Verdict is a condition with its reason.
 type Verdict struct {
 	Condition string `json:"condition"`
 	Text      string `json:"text"`
 
-	about []string // what head has more of: times and counts by id, conclusions by identity
+	about []string // times and counts by id, conclusions by identity
 }
 
 // Result is a comparison.
