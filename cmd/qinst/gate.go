@@ -33,7 +33,7 @@ type gateFlags struct {
 func setupGate(fs *flagSet) action {
 	g := &gateFlags{flagSet: fs, pairs: 10}
 	fs.group("Conditions")
-	fs.function("fail-if", "exit with status 1 if this `condition` holds; may be given several times: wall>+5%, cpu>+5%, calls>+1%, calls:main.parse>+0, locks:, channels:, sync: or goroutines:NAME>+0, conclusions>0", func(s string) error {
+	fs.function("fail-if", "exit with status 1 if this `condition` holds; may be given several times: wall>+5%, cpu>+5%, allocs>+1%, calls>+1%, calls:main.parse>+0, locks:, channels:, sync: or goroutines:NAME>+0, conclusions>0", func(s string) error {
 		c, err := gate.ParseCondition(s)
 		g.conditions = append(g.conditions, c)
 		return err

@@ -31,6 +31,11 @@ func (r *Result) findings() (list []finding) {
 			list = append(list, finding{t.ID, "the program takes longer: " + t.ID + " is " + t.change(), r.Main, true})
 		}
 	}
+	if holds[Allocs] {
+		c := r.count(Allocs)
+		text := fmt.Sprintf("the program allocates more: base %s objects, head %s", c.Base, c.Head)
+		list = append(list, finding{Allocs, text, r.Main, true})
+	}
 	for _, c := range r.changed() {
 		if c.More() > 0 {
 			text := fmt.Sprintf("%s: base has %s, head %s (%+d)", c.ID, c.Base, c.Head, c.More())

@@ -26,8 +26,12 @@ const (
 	Conclusions = "conclusions"
 )
 
+// Allocs are the objects that a program allocates from its heap. The runtime and its goroutines
+// allocate a few more or less in each run: it is a range.
+const Allocs = "allocs"
+
 // ConditionExpected describes conditions to users.
-const ConditionExpected = "a quantity, > and a limit: wall>+5%, cpu>+5%, calls>+1%, calls:main.parse>+0, " +
+const ConditionExpected = "a quantity, > and a limit: wall>+5%, cpu>+5%, allocs>+1%, calls>+1%, calls:main.parse>+0, " +
 	"locks:NAME>+0, channels:NAME>+0, sync:NAME>+0, goroutines:NAME>+0, or conclusions>0"
 
 var conditionForm = regexp.MustCompile(`^([a-z]+)(?::(.+))?>\+?([0-9]+(?:\.[0-9]+)?)(%?)$`)
@@ -44,13 +48,13 @@ func ParseCondition(text string) (Condition, error) {
 	}
 	c := Condition{Quantity: m[1], Name: m[2], Limit: limit, Percent: m[4] != "", text: text}
 	switch {
-	case c.isTime() && c.Name != "":
+	case (c.isTime() || c.Quantity == Allocs) && c.Name != "":
 		return c, fmt.Errorf("found %q, expected %s of the whole program, such as %[2]s>+5%%", text, c.Quantity)
 	case c.isTime() && !c.Percent:
 		return c, fmt.Errorf("found %q, expected a limit in percent, such as %s>+5%%", text, c.Quantity)
 	case c.Quantity == Conclusions && c.Percent:
 		return c, fmt.Errorf("found %q, expected a number of conclusions, such as conclusions>0", text)
-	case !c.isTime() && c.Quantity != Conclusions && !slices.Contains(kinds, c.Quantity):
+	case !c.isTime() && c.Quantity != Conclusions && c.Quantity != Allocs && !slices.Contains(kinds, c.Quantity):
 		return c, fmt.Errorf("found %q, expected %s", text, ConditionExpected)
 	}
 	return c, nil

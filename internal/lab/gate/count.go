@@ -62,6 +62,7 @@ func (t *tally) add(p *trace.Point, n trace.Estimate) {
 // probes by the places that call them, and operations and goroutines by id.
 type counted struct {
 	entries, sites, rest map[string]*tally
+	objects              uint64 // that were allocated
 }
 
 func at(m map[string]*tally, name string) *tally {
@@ -73,7 +74,10 @@ func at(m map[string]*tally, name string) *tally {
 
 // count reads the counts of a run.
 func count(t *trace.Trace) *counted {
-	c := &counted{map[string]*tally{}, map[string]*tally{}, map[string]*tally{}}
+	c := &counted{entries: map[string]*tally{}, sites: map[string]*tally{}, rest: map[string]*tally{}}
+	if n := len(t.Metrics); n > 0 {
+		c.objects = uint64(t.Metrics[n-1].Objects)
+	}
 	for i := range t.Points {
 		p, n := &t.Points[i], t.Hits(trace.PointID(i))
 		switch p.Kind {
@@ -116,8 +120,9 @@ type Count struct {
 	At         place // where there are most more of it in head
 }
 
-// Exact reports whether the runs of either program agree. Then a difference of one is one.
-func (c *Count) Exact() bool { return c.Base.Exact() && c.Head.Exact() }
+// Exact reports whether the runs of either program agree, which the objects that they allocate only
+// do by chance. Then a difference of one is one.
+func (c *Count) Exact() bool { return c.ID != Allocs && c.Base.Exact() && c.Head.Exact() }
 
 // Differs reports whether the programs do not count the same in each run.
 func (c *Count) Differs() bool { return c.Base != c.Head }
@@ -154,7 +159,9 @@ func compare(base, head []*counted) []Count {
 		}
 		list = append(list, c)
 	}
-	return append(totals(list), list...)
+	allocs := func(c *counted) *tally { return &tally{n: trace.Estimate{Value: c.objects}} }
+	sums := append(totals(list), Count{ID: Allocs, Base: rangeOf(base, allocs), Head: rangeOf(head, allocs)})
+	return append(sums, list...)
 }
 
 // rangeOf is the range of a count over runs. An estimate has that of its interval.

@@ -30,6 +30,8 @@ const (
 	// numbers by chance seems to be both exact and changed in one of 500 gates at most.
 	mostCounted = 5
 
+	// If all runs of head allocate more than all of base by chance, it is in one of 252 gates.
+
 	// mostTraced is how often either program is traced, if conclusions differ. One that is drawn by
 	// chance seems to be new in one of 64 gates at most.
 	mostTraced = 3
@@ -131,15 +133,19 @@ func (j *job) count(ctx context.Context) (list []Count, err error) {
 			return nil, err
 		}
 		list = compare(j.counted[baseSide], j.counted[headSide])
-		open := false
-		for i := range list {
-			open = open || list[i].Differs() && list[i].Exact()
-		}
-		if !open {
+		if !j.open(list) {
 			break
 		}
 	}
 	return list, nil
+}
+
+// open reports whether more runs may change what counts say: that one is exact, or that a condition
+// on what is allocated holds.
+func (j *job) open(list []Count) bool {
+	return slices.ContainsFunc(list, func(c Count) bool {
+		return c.Exact() && c.Differs() || c.ID == Allocs && slices.ContainsFunc(j.Conditions, c.allocates)
+	})
 }
 
 // conclude draws conclusions until it is decided which of them are new: those of each run of head

@@ -37,7 +37,8 @@ func TestParseCondition(t *testing.T) {
 		"": "expected a quantity", "wall": "expected a quantity", "wall>": "expected a quantity",
 		"wall>-5%": "expected a quantity", "wall>=5%": "expected a quantity", ">5%": "expected a quantity",
 		"wall>5": "expected a limit in percent", "wall:main.f>5%": "expected wall of the whole program",
-		"conclusions>5%": "expected a number of conclusions", "loops>1": "expected a quantity",
+		"allocs:main.f>+5%": "expected allocs of the whole program",
+		"conclusions>5%":    "expected a number of conclusions", "loops>1": "expected a quantity",
 		"calls:>0": "expected a quantity", "wall>5 %": "expected a quantity", "wall>1e9%": "expected a quantity",
 	} {
 		if c, err := ParseCondition(text); err == nil || !strings.Contains(err.Error(), want) {
@@ -159,7 +160,7 @@ func TestChanceCounts(t *testing.T) {
 
 // counts are those of a run that enters one procedure.
 func counts(name string, n uint64) *counted {
-	c := &counted{map[string]*tally{}, map[string]*tally{}, map[string]*tally{}}
+	c := &counted{entries: map[string]*tally{}, sites: map[string]*tally{}, rest: map[string]*tally{}}
 	at(c.entries, name).add(&trace.Point{ID: 1, File: "/src/main.go", Line: 3}, trace.Estimate{Value: n})
 	return c
 }
@@ -180,6 +181,7 @@ func TestCompare(t *testing.T) {
 	at(head.rest, "locks:main.mu").add(&trace.Point{ID: 11, File: "/src/main.go", Line: 30}, trace.Estimate{Value: 5})
 	at(base.rest, "channels:main.c").add(&trace.Point{ID: 12}, trace.Estimate{Value: 100, Lo: 90, Hi: 110})
 	at(head.rest, "channels:main.c").add(&trace.Point{ID: 12}, trace.Estimate{Value: 200, Lo: 190, Hi: 210})
+	base.objects, head.objects = 1000, 1100
 	got := map[string]Count{}
 	for _, c := range compare([]*counted{base}, []*counted{head}) {
 		got[c.ID] = c
@@ -187,6 +189,7 @@ func TestCompare(t *testing.T) {
 	for id, want := range map[string]Count{
 		"calls":              {Base: Range{12, 12}, Head: Range{13, 13}},
 		"locks":              {Head: Range{5, 5}},
+		"allocs":             {Base: Range{1000, 1000}, Head: Range{1100, 1100}},
 		"channels":           {}, // sums are of exact counts
 		"calls:main.f":       {Base: Range{3, 3}, Head: Range{4, 4}, At: place{"/src/main.go", 12, 1, 1}},
 		"calls:main.inlined": {Base: Range{9, 9}, Head: Range{9, 9}, At: place{"/src/main.go", 21, 9, 0}},
@@ -230,7 +233,8 @@ func result(t *testing.T, conditions ...string) *Result {
 		return Count{ID: id, Base: Range{base, base}, Head: Range{head, head}, At: place{file: "/src/a, b/main.go", line: line}}
 	}
 	r := &Result{Main: place{file: "/src/a, b/main.go", line: 1}, Times: []Time{wall, cpu}, Pairs: 6, Counts: []Count{
-		{ID: calls, Base: Range{10, 10}, Head: Range{21, 21}}, more("calls:main.f", 10, 11, 5),
+		{ID: calls, Base: Range{10, 10}, Head: Range{21, 21}},
+		{ID: Allocs, Base: Range{100, 110}, Head: Range{220, 230}}, more("calls:main.f", 10, 11, 5),
 		more("calls:main.g", 0, 10, 6), more("locks:main.mu", 9, 8, 7),
 		{ID: "channels:main.c", Base: Range{1, 3}, Head: Range{900, 1000}}},
 		Items: []advice.Item{{ID: "herd", Text: "wake 100 % fewer\ngoroutines",
@@ -249,10 +253,11 @@ func result(t *testing.T, conditions ...string) *Result {
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"wall>+99%": "failed", "wall>+100%": "passed", "cpu>+5%": "undecided",
+		"wall>+99%": "failed", "wall>+100%": "passed", "cpu>+5%": "undecided", "cpu>+900%": "passed",
 		"calls:main.f>+0": "failed", "calls:main.f>+1": "passed", "calls:main.f>+9%": "failed",
 		"calls:main.f>+10%": "passed", "calls:main.g>+100%": "failed", "locks:main.mu>+0": "passed",
 		"channels:main.c>+0": "undecided", "calls:main.h>+0": "undecided", "calls>+11": "passed", "calls>+10": "failed",
+		"allocs>+99%": "failed", "allocs>+100%": "passed", "allocs>+109": "failed", "allocs>+110": "passed",
 		"conclusions>0": "failed", "conclusions>1": "passed", "conclusions:herd>0": "failed", "conclusions:leak>0": "passed",
 	} {
 		r := result(t, text)

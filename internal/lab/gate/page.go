@@ -36,7 +36,7 @@ func (r *Result) changed() (list []*Count) {
 // varying are the counts that differ between runs of one program.
 func (r *Result) varying() (list []*Count) {
 	for i := range r.Counts {
-		if c := &r.Counts[i]; !c.Exact() {
+		if c := &r.Counts[i]; !c.Exact() && c.ID != Allocs {
 			list = append(list, c)
 		}
 	}
@@ -106,6 +106,9 @@ func (r *Result) counts(d *doc.Doc) {
 	s := d.Add("counts", "Counts")
 	if len(changed) == 0 {
 		s.Say("Nothing is called, locked, sent or started more or less often.")
+	}
+	if c := r.count(Allocs); c != nil {
+		s.Say("Objects allocated: base %s, head %s.", c.Base, c.Head)
 	}
 	t := doc.NewTable("count", "base", "head", "change", "where")
 	for _, c := range changed[:min(len(changed), mostRows)] {

@@ -86,7 +86,11 @@ func (r *Result) judge(c Condition) (holds, undecided bool, text string, about [
 		if t.exceeds(c) {
 			return true, false, fmt.Sprintf("%s is %s", t.ID, t.change()), []string{t.ID}
 		}
-		return false, t.Noisy(), fmt.Sprintf("the machine is too noisy: %s is %s", t.ID, t.change()), nil
+		within := percent(t.Ratio.High) <= c.Limit
+		return false, t.Noisy() && !within, fmt.Sprintf("the machine is too noisy: %s is %s", t.ID, t.change()), nil
+	case c.Quantity == Allocs:
+		n := r.count(Allocs)
+		return n.allocates(c), false, fmt.Sprintf("base allocates %s objects, head %s", n.Base, n.Head), []string{n.ID}
 	case c.Quantity == Conclusions:
 		n := 0
 		for i := range r.Items {
@@ -98,6 +102,12 @@ func (r *Result) judge(c Condition) (holds, undecided bool, text string, about [
 		return float64(n) > c.Limit, false, fmt.Sprintf("%d conclusions are new", n), about
 	}
 	return r.judgeCount(c)
+}
+
+// allocates reports whether a condition on allocations holds: each run of head has more than any of
+// base by the limit.
+func (c *Count) allocates(by Condition) bool {
+	return c.ID == by.Quantity && by.exceeds(float64(c.Base.High), float64(c.Head.Low))
 }
 
 func (r *Result) judgeCount(c Condition) (holds, undecided bool, text string, about []string) {
