@@ -115,5 +115,5 @@ func (g git) state() string {
 	case changes == "":
 		return fmt.Sprintf("the working tree, which is that of %s", commit)
 	}
-	return fmt.Sprintf("the working tree: %s with changes in %d files", commit, 1+strings.Count(changes, "\n"))
+	return fmt.Sprintf("the working tree: %s, changed files: %d", commit, 1+strings.Count(changes, "\n"))
 }

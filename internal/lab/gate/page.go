@@ -81,9 +81,9 @@ func (r *Result) verdict() string {
 	case len(r.Undecided) > 0:
 		return fmt.Sprintf("Not measured: %d of %d conditions are not decided.", len(r.Undecided), len(r.Conditions))
 	case len(r.Conditions) == 0:
-		return "No condition was given."
+		return "No condition was given (-fail-if)."
 	}
-	return fmt.Sprintf("The change passes: none of %d conditions holds.", len(r.Conditions))
+	return "The change passes: no condition holds."
 }
 
 func (r *Result) times(d *doc.Doc) {

@@ -65,13 +65,34 @@ type Result struct {
 	Undecided  []Verdict // conditions of which nothing can be said
 }
 
+// outcome is whether a condition holds.
+type outcome int
+
+const (
+	passes outcome = iota
+	fails
+	undecided
+)
+
 // decide decides which conditions hold.
 func (r *Result) decide() {
 	for _, c := range r.Conditions {
-		holds, undecided, text, about := r.judge(c)
-		v := Verdict{c.String(), text, about}
+		var o outcome
+		v := Verdict{Condition: c.String()}
 		switch {
-		case holds:
+		case c.isTime():
+			o, v.Text = r.judgeTime(c)
+			v.about = []string{c.Quantity}
+		case c.Quantity == Allocs:
+			o, v.Text = r.judgeAllocs(c)
+			v.about = []string{Allocs}
+		case c.Quantity == Conclusions:
+			o, v.Text, v.about = r.judgeConclusions(c)
+		default:
+			o, v.Text, v.about = r.judgeCount(c)
+		}
+		switch o {
+		case fails:
 			r.Failed = append(r.Failed, v)
 		case undecided:
 			r.Undecided = append(r.Undecided, v)
@@ -79,29 +100,23 @@ func (r *Result) decide() {
 	}
 }
 
-func (r *Result) judge(c Condition) (holds, undecided bool, text string, about []string) {
+func (r *Result) judgeTime(c Condition) (o outcome, text string) {
+	t := r.time(c.Quantity)
 	switch {
-	case c.isTime():
-		t := r.time(c.Quantity)
-		if t.exceeds(c) {
-			return true, false, fmt.Sprintf("%s is %s", t.ID, t.change()), []string{t.ID}
-		}
-		within := percent(t.Ratio.High) <= c.Limit
-		return false, t.Noisy() && !within, fmt.Sprintf("the machine is too noisy: %s is %s", t.ID, t.change()), nil
-	case c.Quantity == Allocs:
-		n := r.count(Allocs)
-		return n.allocates(c), false, fmt.Sprintf("base allocates %s objects, head %s", n.Base, n.Head), []string{n.ID}
-	case c.Quantity == Conclusions:
-		n := 0
-		for i := range r.Items {
-			if it := &r.Items[i]; c.Name == "" || c.Name == it.ID {
-				n++
-				about = append(about, identity(it))
-			}
-		}
-		return float64(n) > c.Limit, false, fmt.Sprintf("%d conclusions are new", n), about
+	case t.exceeds(c):
+		return fails, fmt.Sprintf("%s is %s", t.ID, t.change())
+	case t.Noisy() && percent(t.Ratio.High) > c.Limit:
+		return undecided, fmt.Sprintf("the machine is too noisy: %s is %s", t.ID, t.change())
 	}
-	return r.judgeCount(c)
+	return passes, ""
+}
+
+func (r *Result) judgeAllocs(c Condition) (o outcome, text string) {
+	n := r.count(Allocs)
+	if !n.allocates(c) {
+		return passes, ""
+	}
+	return fails, fmt.Sprintf("base allocates %s objects, head %s", n.Base, n.Head)
 }
 
 // allocates reports whether a condition on allocations holds: each run of head has more than any of
@@ -110,22 +125,34 @@ func (c *Count) allocates(by Condition) bool {
 	return c.ID == by.Quantity && by.exceeds(float64(c.Base.High), float64(c.Head.Low))
 }
 
-func (r *Result) judgeCount(c Condition) (holds, undecided bool, text string, about []string) {
+func (r *Result) judgeConclusions(c Condition) (o outcome, text string, about []string) {
+	for i := range r.Items {
+		if it := &r.Items[i]; c.Name == "" || c.Name == it.ID {
+			about = append(about, identity(it))
+		}
+	}
+	if !c.exceeds(0, float64(len(about))) {
+		return passes, "", nil
+	}
+	return fails, fmt.Sprintf("new conclusions: %d", len(about)), about
+}
+
+func (r *Result) judgeCount(c Condition) (o outcome, text string, about []string) {
 	n := r.count(c.id())
 	switch {
 	case n == nil:
-		return false, true, "neither program counts anything of that name", nil
+		return undecided, "neither program counts anything of that name", nil
 	case !n.Exact():
-		return false, true, fmt.Sprintf("runs of the same program differ: base %s, head %s", n.Base, n.Head), nil
+		return undecided, fmt.Sprintf("runs of the same program differ: base %s, head %s", n.Base, n.Head), nil
 	case !c.exceeds(float64(n.Base.Low), float64(n.Head.Low)):
-		return false, false, "", nil
+		return passes, "", nil
 	}
 	for _, part := range r.changed() { // itself, or the parts of a total that grew
 		if part.More() > 0 && (c.Name == "" && part.kind() == c.Quantity || part.ID == n.ID) {
 			about = append(about, part.ID)
 		}
 	}
-	return true, false, fmt.Sprintf("base has %s, head %s (%+d)", n.Base, n.Head, n.More()), about
+	return fails, fmt.Sprintf("base has %s, head %s (%+d)", n.Base, n.Head, n.More()), about
 }
 
 func (r *Result) time(id string) *Time {
