@@ -27,8 +27,8 @@ import (
 
 const (
 	// mostCounted is how often either program counts, if counts differ. One that is either of two
-	// numbers by chance seems to be both exact and changed in one of 500 gates at most. That all runs
-	// of head allocate more than all of base comes about by chance in one of 252.
+	// numbers by chance seems to be both exact and changed in one of 500 gates at most. That all
+	// runs of head allocate more than all of base comes about by chance in one of 252.
 	mostCounted = 5
 
 	// mostTraced is how often either program is traced, if conclusions differ. One that is drawn by
