@@ -103,6 +103,18 @@ func commands() []command {
 				{"spt -barriers ./prog arguments", "at which barriers goroutines wait for the last one"},
 				{"spt -load './bench localhost:8080' ./server", "a program that does not end by itself"},
 			}, setupSpt},
+		{"gate", "[flags] base package [arguments]", "find out whether a change makes a program slower, for CI",
+			"Gate builds a program from the revision base and from the working tree, and runs both\n" +
+				"alternately in the working directory: without probes for times, with them for counts,\n" +
+				"which are exact, and for conclusions. Base against itself shows the machine's\n" +
+				"noise. A base that begins with . or / is a directory.\n\n" +
+				"Status 1: a condition holds; 2: something could not be measured, or a condition not\n" +
+				"decided.\n\n" + selectionHelp,
+			[][2]string{
+				{"gate origin/main ./cmd/prog input", "compare, and report"},
+				{"gate -fail-if 'wall>+5%' -fail-if 'calls:main.parse>+0' main ./cmd/prog input",
+					"fail if it takes 5 % longer, or parses once more"},
+			}, setupGate},
 		{"points", "[flags] [packages]", "list what is probed, and why the rest is not",
 			"Points prints one line for each point: kind, identity, place, name. A skip has\n" +
 				"its reason in place of the identity. Of a skipped procedure only the places are\n" +

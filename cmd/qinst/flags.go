@@ -26,6 +26,8 @@ type flagSet struct {
 	goFlags *goFlags
 	// program reports whether the arguments after the first one belong to a program.
 	program func() bool
+	// before is how many arguments precede that one, with flags between them.
+	before int
 
 	passed []string // flags for the go command ahead of the first argument
 	chdir  string   // directory in which the go command is to run
@@ -156,11 +158,12 @@ func (f *flagSet) selected(more ...string) (toolexec.Selection, error) {
 var errHelp = errors.New("help requested")
 
 // parse sets flags and returns the other arguments. Flags of the go command go to f.passed
-// if they precede the first argument; later ones stay among the arguments.
+// if they precede the first argument, or the one that f.before others precede; later ones stay
+// among the arguments.
 func (f *flagSet) parse(args []string) (rest []string, err error) {
 	f.passed = nil
 	keep := func(list ...string) {
-		if rest == nil {
+		if len(rest) <= f.before {
 			f.passed = append(f.passed, list...)
 		} else {
 			rest = append(rest, list...)
@@ -170,7 +173,7 @@ func (f *flagSet) parse(args []string) (rest []string, err error) {
 		arg := args[0]
 		args = args[1:]
 		if len(arg) < 2 || arg[0] != '-' {
-			if rest = append(rest, arg); f.program() {
+			if rest = append(rest, arg); f.program() && len(rest) > f.before {
 				return append(rest, args...), nil
 			}
 			continue

@@ -94,6 +94,10 @@ func TestInterruptExperiment(t *testing.T) {
 	t.Parallel()
 	dir := sleeperDir(t)
 	exe := filepath.Join(dir, "prog")
+	before := sleeperDir(t)
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte("// Later.\n"+sleeper), 0o666); err != nil {
+		t.Fatal(err) // a gate does not run what is the same
+	}
 	if out, err := exec.Command("qinst", "build", "-C", dir, "-o", exe, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -104,6 +108,7 @@ func TestInterruptExperiment(t *testing.T) {
 		}{
 			{[]string{"run", "-check", "."}, "qinst: run 1 of ", ""},
 			{[]string{"profile", "-n", "3", exe}, "qinst: run 1 of ", ""},
+			{[]string{"gate", before, "."}, "qinst: run 1 of 2: base, counted", ""},
 			{[]string{"spt", exe}, "qinst: a first run",
 				"qinst: spt: " + signal.String() +
 					", and the first run had not ended; a program that does not end by itself needs -load"},

@@ -120,7 +120,7 @@ func (r *runFlags) build(ctx context.Context, e *env, dir string, program []stri
 		return "", err
 	}
 	v.Name = strings.Join(program, " ")
-	name, err := programName(r.chdir, program)
+	name, err := programName(r.Name(), r.chdir, program)
 	if err != nil {
 		return "", err
 	}
@@ -204,7 +204,7 @@ func splitProgram(args []string) (program, rest []string) {
 // programName returns the go command's name for the program, because traces and process lists show
 // it. A package that is no program is an error, as for "go run": "go build" would make no file that
 // could run.
-func programName(dir string, program []string) (string, error) {
+func programName(command, dir string, program []string) (string, error) {
 	if strings.HasSuffix(program[0], ".go") {
 		return strings.TrimSuffix(filepath.Base(program[0]), ".go"), nil
 	}
@@ -216,12 +216,12 @@ func programName(dir string, program []string) (string, error) {
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if len(lines) > 1 {
-		return "", usageError{fmt.Errorf("run: pattern %s matches %d packages, expected one", program[0], len(lines))}
+		return "", usageError{fmt.Errorf("%s: pattern %s matches %d packages, expected one", command, program[0], len(lines))}
 	}
 	fields := append(strings.Split(lines[0], "\t"), "", "")
 	name, path, target := fields[0], fields[1], fields[2]
 	if path != "" && name != "main" {
-		return "", usageError{fmt.Errorf("run: package %s is not a main package: \"qinst test\" runs the tests of one that is none", path)}
+		return "", usageError{fmt.Errorf("%s: package %s is not a main package: \"qinst test\" runs the tests of one that is none", command, path)}
 	}
 	return filepath.Base(cmp.Or(target, path, "program")), nil
 }

@@ -71,6 +71,7 @@ const importOrder = `
 
 	# experiments: what runs programs reads no traces, and each experiment reads what it compares
 	lab, trace, stats, report/doc < lab/check;
+	lab, analysis/advice, stats, report/doc < lab/gate;
 	lab, analysis/advice, analysis/critpath, analysis/steps, analysis/predict, analysis/profile, analysis/replay, analysis/delays, ratecontrol, runtime/settings < lab/delays;
 
 	# what programs import
@@ -79,7 +80,7 @@ const importOrder = `
 	extensions/qinst, sddf < extensions/debug;
 
 	# the command
-	report, export/perfetto, export/chrome, export/collapsed, export/speedscope, view, lab/check, lab/delays, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
+	report, export/perfetto, export/chrome, export/collapsed, export/speedscope, view, lab/check, lab/delays, lab/gate, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
 
 	runtime/api, golang.org/x/mod/module, golang.org/x/mod/semver, golang.org/x/mod/zip < scripts/release;
 

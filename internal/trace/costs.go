@@ -61,7 +61,10 @@ func (c *rawCosts) row(t *Trace, r *row) {
 			c.took[kind] = rawTook{n, took, squares}
 		}
 	case spec.TagMetrics:
-		ticks, m := r.u("ticks"), Metric{0, int64(r.u("heap")), int64(r.u("goal")), int64(r.u("cycles"))}
+		ticks, m := r.u("ticks"), Metric{0, int64(r.u("heap")), int64(r.u("goal")), int64(r.u("cycles")), 0}
+		if r.has("objects") { // files of older programs do not have it
+			m.Objects = int64(r.u("objects"))
+		}
 		if !r.bad {
 			c.metrics = append(c.metrics, ticks)
 			t.Metrics = append(t.Metrics, m)

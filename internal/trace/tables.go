@@ -170,6 +170,9 @@ type Metric struct {
 	Heap   int64 // bytes that are live, or were allocated since
 	Goal   int64 // bytes at which the collector's next cycle is to end
 	Cycles int64 // of the collector that were complete
+	// Objects were allocated since the start of the process, exactly in the last reading of a
+	// program that has ended; 0: not known.
+	Objects int64
 }
 
 // Took is what events of one kind took that timed themselves, with a reading of the clock: how many

@@ -675,7 +675,8 @@ var Records = []Record{
 		field("ticks", U64, Ticks, "when"),
 		field("heap", U64, Byte, "that the collector considers live, or was allocated since"),
 		field("goal", U64, Byte, "heap size at which the collector's next cycle is to end"),
-		field("cycles", U64, "", "of the collector that are complete")}, nil),
+		field("cycles", U64, "", "of the collector that are complete"),
+		field("objects", U64, "", "that were allocated from the heap; exact where no thread allocates meanwhile, as at the end")}, nil),
 	record(TagBursts, "bursts", "what short times of probes found of procedures that else run without, counting their entries; a later record replaces an earlier one", []Field{
 		field("ticks", U64, Ticks, "when"),
 		field("n", U64, "", "bursts"),

@@ -378,7 +378,33 @@ func qinstWriteUsage() {
 // Context: writer.
 func qinstWriteMetrics() {
 	qinstRecordMetrics(qinstNow(), gcController.heapLive.Load(), gcController.gcPercentHeapGoal.Load(),
-		uint64(work.cycles.Load()))
+		uint64(work.cycles.Load()), qinstAllocated())
+}
+
+// qinstAllocated is how many objects were allocated from the heap: those that the runtime has added
+// up, and those that processors have taken from their spans since. Nothing stops, so that it may
+// miss some while threads allocate. Caches and spans are memory that is never given back.
+// Context: writer.
+func qinstAllocated() (n uint64) {
+	for i := range memstats.heapStats.stats {
+		sum := &memstats.heapStats.stats[i]
+		n += sum.tinyAllocCount + sum.largeAllocCount
+		for _, small := range &sum.smallAllocCount {
+			n += small
+		}
+	}
+	for _, p := range allp {
+		if p == nil || p.mcache == nil {
+			continue
+		}
+		n += uint64(p.mcache.tinyAllocs)
+		for _, s := range &p.mcache.alloc {
+			if s != nil && s != &emptymspan {
+				n += uint64(s.allocCount) - uint64(s.allocCountBeforeCache)
+			}
+		}
+	}
+	return n
 }
 
 // qinstWriteMemory writes the tool's own use of memory, and how much found no room.
