@@ -13,6 +13,7 @@ import (
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/export/chrome"
 	"qinst.dev/internal/export/collapsed"
+	"qinst.dev/internal/export/firefox"
 	"qinst.dev/internal/export/lanes"
 	"qinst.dev/internal/export/perfetto"
 	"qinst.dev/internal/export/speedscope"
@@ -26,8 +27,15 @@ type export func(e *env, w io.Writer, t *trace.Trace) error
 
 // exports maps the names of the forms of other tools.
 var exports = map[string]export{
-	"chrome":     inLanes(chrome.Write),
-	"collapsed":  inStacks(collapsed.Write),
+	"chrome":    inLanes(chrome.Write),
+	"collapsed": inStacks(collapsed.Write),
+	"firefox": func(_ *env, w io.Writer, t *trace.Trace) error {
+		p, err := profile.New(t)
+		if err != nil {
+			return err
+		}
+		return firefox.Write(w, p, t.Began)
+	},
 	"perfetto":   inLanes(perfetto.Write),
 	"speedscope": inStacks(speedscope.Write),
 	"pprof": func(_ *env, w io.Writer, t *trace.Trace) error {
