@@ -16,6 +16,7 @@ import (
 	"qinst.dev/internal/export/firefox"
 	"qinst.dev/internal/export/lanes"
 	"qinst.dev/internal/export/perfetto"
+	"qinst.dev/internal/export/prometheus"
 	"qinst.dev/internal/export/speedscope"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report"
@@ -37,6 +38,7 @@ var exports = map[string]export{
 		return firefox.Write(w, p, t.Began)
 	},
 	"perfetto":   inLanes(perfetto.Write),
+	"prometheus": inStacks(prometheus.Write),
 	"speedscope": inStacks(speedscope.Write),
 	"pprof": func(_ *env, w io.Writer, t *trace.Trace) error {
 		p, err := profile.New(t)
@@ -67,7 +69,7 @@ func inLanes(write func(io.Writer, trace.Source) (lanes.Left, trace.Losses, erro
 	}
 }
 
-// inStacks is a form of sums over call paths.
+// inStacks is a form of sums.
 func inStacks(write func(io.Writer, *profile.Profile) error) export {
 	return func(_ *env, w io.Writer, t *trace.Trace) error {
 		p, err := profile.New(t)

@@ -60,7 +60,7 @@ type file struct {
 // The time on each call path is that of the profile, by kind; columns of a table have one length,
 // and indices lead into their tables.
 func TestWrite(t *testing.T) {
-	lanestest.Each(t, "../../..", func(t rapid.TB, source trace.Source) {
+	lanestest.All(t, "../../..", func(t rapid.TB, source trace.Source) {
 		p, err := profile.New(source)
 		if err != nil {
 			t.Fatal(err)

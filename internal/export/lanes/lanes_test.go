@@ -14,7 +14,7 @@ import (
 
 // Slices are nested and end, flows have two ends, and times do not go back.
 func TestLanes(t *testing.T) {
-	lanestest.Each(t, "../../..", func(t rapid.TB, source trace.Source) {
+	lanestest.All(t, "../../..", func(t rapid.TB, source trace.Source) {
 		var r lanestest.Recorder
 		if _, _, err := lanes.Show(source, &r); err != nil {
 			t.Fatal(err)
