@@ -15,6 +15,7 @@ import (
 	"qinst.dev/internal/export/collapsed"
 	"qinst.dev/internal/export/firefox"
 	"qinst.dev/internal/export/lanes"
+	"qinst.dev/internal/export/otlp"
 	"qinst.dev/internal/export/perfetto"
 	"qinst.dev/internal/export/prometheus"
 	"qinst.dev/internal/export/speedscope"
@@ -37,6 +38,7 @@ var exports = map[string]export{
 		}
 		return firefox.Write(w, p, t.Began)
 	},
+	"otlp":       inSpans,
 	"perfetto":   inLanes(perfetto.Write),
 	"prometheus": inStacks(prometheus.Write),
 	"speedscope": inStacks(speedscope.Write),
@@ -50,7 +52,7 @@ var exports = map[string]export{
 }
 
 // binaryExports are the forms that are no text.
-var binaryExports = []string{"perfetto", "pprof"}
+var binaryExports = []string{"otlp", "perfetto", "pprof"}
 
 // inLanes is a form of events in time.
 func inLanes(write func(io.Writer, trace.Source) (lanes.Left, trace.Losses, error)) export {
@@ -62,11 +64,36 @@ func inLanes(write func(io.Writer, trace.Source) (lanes.Left, trace.Losses, erro
 		if left.Locks > 0 {
 			fmt.Fprintf(e.stderr, "qinst: %s more locks have no lane of their own\n", measure.Count(left.Locks))
 		}
-		for _, l := range losses.List() {
-			fmt.Fprintf(e.stderr, "qinst: %s %s\n", measure.Count(l.Count), l.What)
-		}
+		e.lost(&losses)
 		return nil
 	}
+}
+
+// lost says what a trace lacks.
+func (e *env) lost(losses *trace.Losses) {
+	for _, l := range losses.List() {
+		fmt.Fprintf(e.stderr, "qinst: %s %s\n", measure.Count(l.Count), l.What)
+	}
+}
+
+// inSpans is the form of requests.
+func inSpans(e *env, w io.Writer, t *trace.Trace) error {
+	n, losses, err := otlp.Write(w, t)
+	if err != nil {
+		return err
+	}
+	if n.Spans == 0 {
+		fmt.Fprintln(e.stderr, "qinst: found no region, task, label, handler or test that ended, so that there are no spans")
+	}
+	if n.Unended > 0 {
+		fmt.Fprintf(e.stderr, "qinst: %s requests did not end in the trace and have no span\n", measure.Count(int64(n.Unended)))
+	}
+	if n.Counted > 0 {
+		fmt.Fprintf(e.stderr, "qinst: %s calls of handlers or tests were only counted and have no span\n",
+			measure.Count(n.Counted))
+	}
+	e.lost(&losses)
+	return nil
 }
 
 // inStacks is a form of sums.
@@ -85,6 +112,7 @@ func exportNames() string { return strings.Join(slices.Sorted(maps.Keys(exports)
 // exportFlags holds the flags of the command "export".
 type exportFlags struct {
 	form, out   string
+	send        string // URL
 	force       bool
 	from, until time.Duration
 }
@@ -99,6 +127,7 @@ func setupExport(flags *flagSet) action {
 	flags.group("Output")
 	flags.text(&f.out, "o", "write to this `file` (- for the standard output)")
 	flags.boolean(&f.force, "f", "replace the file, if it is there")
+	flags.text(&f.send, "send", "with -to otlp: send the spans to the collector at this `URL`, such as http://localhost:4318")
 	return f.run
 }
 
@@ -125,9 +154,16 @@ func (f *exportFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if f.send != "" && (f.form != "otlp" || f.out != "-") {
+		return usageError{fmt.Errorf("export: found -send with -to %s and -o %s, expected -to otlp and no -o", f.form, f.out)}
+	}
 	part := partOf{from: f.from, to: f.until}
 	t, err := part.read(e, file, func(t *trace.Trace) error {
-		return f.write(e, func(w io.Writer) error {
+		to := f.write
+		if f.send != "" {
+			to = f.post
+		}
+		return to(e, func(w io.Writer) error {
 			return write(e, w, t)
 		})
 	})
@@ -146,4 +182,17 @@ func (f *exportFlags) write(e *env, do func(io.Writer) error) error {
 		return fmt.Errorf("%w; -f replaces it", err)
 	}
 	return err
+}
+
+// post sends what it is given to a collector.
+func (f *exportFlags) post(e *env, do func(io.Writer) error) error {
+	p, err := newPoster(e, f.send, "/v1/traces", "application/x-protobuf")
+	if err != nil {
+		return usageError{err}
+	}
+	if err := do(p); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "qinst: sent %s to %s\n", measure.Bytes(p.sent), p.url)
+	return nil
 }

@@ -18,9 +18,9 @@ import (
 	"bufio"
 	"encoding/binary"
 	"io"
-	"strings"
 
 	"qinst.dev/internal/export/lanes"
+	"qinst.dev/internal/export/wire"
 	"qinst.dev/internal/trace"
 )
 
@@ -94,19 +94,19 @@ type writer struct {
 
 func (w *writer) start(t *trace.Tables) {
 	var process, d []byte
-	process = number(process, processPID, w.pid)
+	process = wire.Number(process, processPID, w.pid)
 	name, _ := t.Attr("program").(string)
-	process = text(process, processName, name)
-	d = number(d, descriptorUUID, processTrack)
-	d = bytes(d, descriptorProcess, process)
-	w.packet = number(w.packet[:0], packetSequence, 1)
-	w.packet = number(w.packet, packetFlags, flagCleared)
-	w.packet = bytes(w.packet, packetDescriptor, d)
+	process = wire.Text(process, processName, name)
+	d = wire.Number(d, descriptorUUID, processTrack)
+	d = wire.Bytes(d, descriptorProcess, process)
+	w.packet = wire.Number(w.packet[:0], packetSequence, 1)
+	w.packet = wire.Number(w.packet, packetFlags, flagCleared)
+	w.packet = wire.Bytes(w.packet, packetDescriptor, d)
 	w.write()
 	for k := range lanes.NumKinds {
-		c := number(nil, internedID, uint64(k)+1)
-		c = text(c, internedName, k.String())
-		w.interned = bytes(w.interned, internedCategories, c)
+		c := wire.Number(nil, internedID, uint64(k)+1)
+		c = wire.Text(c, internedName, k.String())
+		w.interned = wire.Bytes(w.interned, internedCategories, c)
 	}
 }
 
@@ -120,18 +120,18 @@ func (w *writer) write() {
 
 // Lane writes the descriptor of a lane's track.
 func (w *writer) Lane(l lanes.Lane) {
-	d := number(w.event[:0], descriptorUUID, firstLane+uint64(l.ID))
+	d := wire.Number(w.event[:0], descriptorUUID, firstLane+uint64(l.ID))
 	switch l.Group {
 	case lanes.Goroutines:
-		thread := number(w.inner[:0], threadPID, w.pid)
-		thread = number(thread, threadTID, uint64(uint32(l.Number))&(1<<31-1))
-		w.inner = text(thread, threadName, l.Name)
-		d = bytes(d, descriptorThread, w.inner)
+		thread := wire.Number(w.inner[:0], threadPID, w.pid)
+		thread = wire.Number(thread, threadTID, uint64(uint32(l.Number))&(1<<31-1))
+		w.inner = wire.Text(thread, threadName, l.Name)
+		d = wire.Bytes(d, descriptorThread, w.inner)
 	default:
-		d = text(d, descriptorName, l.Name)
-		d = number(d, descriptorParent, w.parent(l.Group))
+		d = wire.Text(d, descriptorName, l.Name)
+		d = wire.Number(d, descriptorParent, w.parent(l.Group))
 		if l.Group == lanes.Queues {
-			d = bytes(d, descriptorCounter, nil)
+			d = wire.Bytes(d, descriptorCounter, nil)
 		}
 	}
 	w.event = d
@@ -139,8 +139,8 @@ func (w *writer) Lane(l lanes.Lane) {
 }
 
 func (w *writer) describe(d []byte) {
-	w.packet = number(w.packet[:0], packetSequence, 1)
-	w.packet = bytes(w.packet, packetDescriptor, d)
+	w.packet = wire.Number(w.packet[:0], packetSequence, 1)
+	w.packet = wire.Bytes(w.packet, packetDescriptor, d)
 	w.write()
 }
 
@@ -152,9 +152,9 @@ func (w *writer) parent(g lanes.Group) uint64 {
 	uuid := firstGroup + uint64(g)
 	if !w.group[g] {
 		w.group[g] = true
-		d := number(nil, descriptorUUID, uuid)
-		d = text(d, descriptorName, g.String())
-		d = number(d, descriptorParent, processTrack)
+		d := wire.Number(nil, descriptorUUID, uuid)
+		d = wire.Text(d, descriptorName, g.String())
+		d = wire.Number(d, descriptorParent, processTrack)
 		w.describe(d)
 	}
 	return uuid
@@ -163,10 +163,10 @@ func (w *writer) parent(g lanes.Group) uint64 {
 // Begin writes the begin of a slice.
 func (w *writer) Begin(lane lanes.ID, at trace.Time, kind lanes.Kind, name string, flow uint64) {
 	e := w.begin(lane, typeBegin)
-	e = number(e, eventCategory, uint64(kind)+1)
-	e = number(e, eventName, w.intern(name))
+	e = wire.Number(e, eventCategory, uint64(kind)+1)
+	e = wire.Number(e, eventName, w.intern(name))
 	if flow != 0 {
-		e = fixed(e, eventTerminatedFlow, flow)
+		e = wire.Fixed(e, eventTerminatedFlow, flow)
 	}
 	w.end(at, e)
 }
@@ -177,30 +177,30 @@ func (w *writer) End(lane lanes.ID, at trace.Time) { w.end(at, w.begin(lane, typ
 // Wakes writes an instant, and the begin of a flow.
 func (w *writer) Wakes(lane lanes.ID, at trace.Time, name string, flow uint64) {
 	e := w.begin(lane, typeInstant)
-	e = number(e, eventCategory, uint64(lanes.Ready)+1)
-	e = number(e, eventName, w.intern(name))
-	w.end(at, fixed(e, eventFlow, flow))
+	e = wire.Number(e, eventCategory, uint64(lanes.Ready)+1)
+	e = wire.Number(e, eventName, w.intern(name))
+	w.end(at, wire.Fixed(e, eventFlow, flow))
 }
 
 // Value writes the value of a counter.
 func (w *writer) Value(lane lanes.ID, at trace.Time, n int64) {
-	w.end(at, number(w.begin(lane, typeCounter), eventCounterValue, uint64(n)))
+	w.end(at, wire.Number(w.begin(lane, typeCounter), eventCounterValue, uint64(n)))
 }
 
 func (w *writer) begin(lane lanes.ID, kind uint64) []byte {
-	return number(number(w.event[:0], eventType, kind), eventTrack, firstLane+uint64(lane))
+	return wire.Number(wire.Number(w.event[:0], eventType, kind), eventTrack, firstLane+uint64(lane))
 }
 
 func (w *writer) end(at trace.Time, event []byte) {
 	w.event = event
-	p := number(w.packet[:0], packetTimestamp, uint64(at))
-	p = number(p, packetSequence, 1)
-	p = number(p, packetFlags, flagNeedsState)
+	p := wire.Number(w.packet[:0], packetTimestamp, uint64(at))
+	p = wire.Number(p, packetSequence, 1)
+	p = wire.Number(p, packetFlags, flagNeedsState)
 	if len(w.interned) > 0 {
-		p = bytes(p, packetInterned, w.interned)
+		p = wire.Bytes(p, packetInterned, w.interned)
 		w.interned = w.interned[:0]
 	}
-	w.packet = bytes(p, packetEvent, event)
+	w.packet = wire.Bytes(p, packetEvent, event)
 	w.write()
 }
 
@@ -211,29 +211,7 @@ func (w *writer) intern(name string) uint64 {
 	}
 	n := uint64(len(w.names)) + 1
 	w.names[name] = n
-	w.inner = text(number(w.inner[:0], internedID, n), internedName, name)
-	w.interned = bytes(w.interned, internedNames, w.inner)
+	w.inner = wire.Text(wire.Number(w.inner[:0], internedID, n), internedName, name)
+	w.interned = wire.Bytes(w.interned, internedNames, w.inner)
 	return n
-}
-
-// A field of the protobuf form is a number, bytes with their length, or eight bytes.
-
-func number(b []byte, field, n uint64) []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(b, field<<3), n)
-}
-
-func bytes(b []byte, field uint64, x []byte) []byte {
-	b = binary.AppendUvarint(binary.AppendUvarint(b, field<<3|2), uint64(len(x)))
-	return append(b, x...)
-}
-
-// text is bytes in UTF-8: readers refuse others.
-func text(b []byte, field uint64, x string) []byte {
-	x = strings.ToValidUTF8(x, "\uFFFD")
-	b = binary.AppendUvarint(binary.AppendUvarint(b, field<<3|2), uint64(len(x)))
-	return append(b, x...)
-}
-
-func fixed(b []byte, field, n uint64) []byte {
-	return binary.LittleEndian.AppendUint64(binary.AppendUvarint(b, field<<3|1), n)
 }
