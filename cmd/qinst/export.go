@@ -16,6 +16,7 @@ import (
 	"qinst.dev/internal/export/firefox"
 	"qinst.dev/internal/export/lanes"
 	"qinst.dev/internal/export/otlp"
+	"qinst.dev/internal/export/parquet"
 	"qinst.dev/internal/export/perfetto"
 	"qinst.dev/internal/export/prometheus"
 	"qinst.dev/internal/export/speedscope"
@@ -26,6 +27,9 @@ import (
 
 // export writes a trace in a form.
 type export func(e *env, w io.Writer, t *trace.Trace) error
+
+// tables is the form that has several.
+const tables = "parquet"
 
 // exports maps the names of the forms of other tools.
 var exports = map[string]export{
@@ -39,6 +43,7 @@ var exports = map[string]export{
 		return firefox.Write(w, p, t.Began)
 	},
 	"otlp":       inSpans,
+	tables:       inLanes(parquet.Tables["slices"]), // or another table: see writer
 	"perfetto":   inLanes(perfetto.Write),
 	"prometheus": inStacks(prometheus.Write),
 	"speedscope": inStacks(speedscope.Write),
@@ -52,7 +57,7 @@ var exports = map[string]export{
 }
 
 // binaryExports are the forms that are no text.
-var binaryExports = []string{"otlp", "perfetto", "pprof"}
+var binaryExports = []string{"otlp", "parquet", "perfetto", "pprof"}
 
 // inLanes is a form of events in time.
 func inLanes(write func(io.Writer, trace.Source) (lanes.Left, trace.Losses, error)) export {
@@ -113,6 +118,7 @@ func exportNames() string { return strings.Join(slices.Sorted(maps.Keys(exports)
 type exportFlags struct {
 	form, out   string
 	send        string // URL
+	table       string
 	force       bool
 	from, until time.Duration
 }
@@ -122,6 +128,7 @@ func setupExport(flags *flagSet) action {
 	f := &exportFlags{out: "-"}
 	flags.group("Form")
 	flags.function("to", "`form` of the output: "+exportNames()+"; or a time such as 2s, for the end of the interval", f.to)
+	flags.text(&f.table, "table", "with -to parquet: the `table` to write: "+strings.Join(parquet.Names(), ", "))
 	flags.group("Part of the trace")
 	flags.time(&f.from, "from", "start of the interval: a `time` such as 1.5s (default: start of the trace); -to also takes its end")
 	flags.group("Output")
@@ -146,9 +153,9 @@ func (f *exportFlags) to(value string) error {
 }
 
 func (f *exportFlags) run(e *env, args []string) error {
-	write := exports[f.form]
-	if write == nil {
-		return usageError{errors.New("export: found no form, expected -to with one of " + exportNames())}
+	write, err := f.writer()
+	if err != nil {
+		return usageError{err}
 	}
 	file, err := oneFile(e, "export", args)
 	if err != nil {
@@ -171,6 +178,21 @@ func (f *exportFlags) run(e *env, args []string) error {
 		return err
 	}
 	return t.Close()
+}
+
+// writer is what writes the form, or the table of it.
+func (f *exportFlags) writer() (export, error) {
+	switch write := exports[f.form]; {
+	case write == nil:
+		return nil, errors.New("export: found no form, expected -to with one of " + exportNames())
+	case f.form != tables && f.table != "":
+		return nil, fmt.Errorf("export: found -table with -to %s, expected -to %s", f.form, tables)
+	case f.form != tables:
+		return write, nil
+	case parquet.Tables[f.table] == nil:
+		return nil, fmt.Errorf("export: found -table=%s, expected one of %s", f.table, strings.Join(parquet.Names(), ", "))
+	}
+	return inLanes(parquet.Tables[f.table]), nil
 }
 
 func (f *exportFlags) write(e *env, do func(io.Writer) error) error {

@@ -23,9 +23,11 @@ import (
 func Pprof(w io.Writer, t *trace.Trace, p *profile.Profile, v View) error {
 	c := &pprofer{out: &pprof.Profile{DefaultSampleType: "npt", TimeNanos: t.Began, DurationNanos: p.Wall, Period: 1,
 		PeriodType: &pprof.ValueType{Type: "npt", Unit: "nanoseconds"}},
-		functions: map[profile.Frame]*pprof.Function{}, locations: map[profile.Frame]*pprof.Location{}, sites: sites(t.Tables())}
+		functions: map[profile.Frame]*pprof.Function{}, locations: map[profile.Frame]*pprof.Location{},
+		sites: sites(t.Tables())}
 	program, _ := t.Attr("program").(string)
-	c.out.Mapping = []*pprof.Mapping{{ID: 1, File: program, HasFunctions: true, HasFilenames: true, HasLineNumbers: true}}
+	c.out.Mapping = []*pprof.Mapping{{ID: 1, File: program, HasFunctions: true, HasFilenames: true,
+		HasLineNumbers: true}}
 	for _, kind := range []string{"npt", "busy", "spin", "blocked", "ready", "syscall"} {
 		c.out.SampleType = append(c.out.SampleType, &pprof.ValueType{Type: kind, Unit: "nanoseconds"})
 	}
@@ -109,7 +111,8 @@ func (c *pprofer) location(f profile.Frame) *pprof.Location {
 		c.functions[key] = fn
 		c.out.Function = append(c.out.Function, fn)
 	}
-	l := &pprof.Location{ID: uint64(len(c.out.Location) + 1), Mapping: c.out.Mapping[0], Line: []pprof.Line{{Function: fn, Line: int64(f.At)}}}
+	l := &pprof.Location{ID: uint64(len(c.out.Location) + 1), Mapping: c.out.Mapping[0],
+		Line: []pprof.Line{{Function: fn, Line: int64(f.At)}}}
 	c.locations[f] = l
 	c.out.Location = append(c.out.Location, l)
 	return l
