@@ -37,6 +37,9 @@ func TestLock(t *testing.T) {
 	if left, _, err := lanes.Show(source, &r); err != nil || left.Locks != 0 {
 		t.Fatal(left, err)
 	}
+	if r.Ended != 2 {
+		t.Errorf("%d lanes ended, expected those of 2 goroutines", r.Ended)
+	}
 	for _, want := range []string{
 		`waiting for locks 3458764513820540929 "main.mu: waiting"`,
 		`500 3458764513820540929 value 1`,

@@ -53,6 +53,9 @@ func (f *form) Lane(l lanes.Lane) {
 	x.Lane = l
 }
 
+// Gone forgets a lane.
+func (f *form) Gone(lane lanes.ID) { delete(f.lanes, lane) }
+
 // Begin begins a slice.
 func (f *form) Begin(id lanes.ID, at trace.Time, kind lanes.Kind, name string, flow uint64) {
 	l := f.lanes[id]

@@ -15,8 +15,6 @@
 package perfetto
 
 import (
-	"bufio"
-	"encoding/binary"
 	"io"
 
 	"qinst.dev/internal/export/lanes"
@@ -26,11 +24,11 @@ import (
 
 // Write writes a trace. It returns what has no lane, and the losses of the trace.
 func Write(to io.Writer, source trace.Source) (lanes.Left, trace.Losses, error) {
-	w := &writer{to: bufio.NewWriterSize(to, 1<<16), names: map[string]uint64{}, pid: uint64(source.Tables().Int("pid"))}
+	w := &writer{to: to, names: map[string]uint64{}, pid: uint64(source.Tables().Int("pid"))}
 	w.start(source.Tables())
 	left, losses, err := lanes.Show(source, w)
-	if err == nil {
-		err = w.to.Flush()
+	if w.flush(); err == nil {
+		err = w.err
 	}
 	return left, losses, err
 }
@@ -82,14 +80,19 @@ const (
 	firstLane    = 100
 )
 
-// writer is a [lanes.Form]. The first error stays in the buffer that it writes to.
+// mostBuffered is how many bytes are kept before they are written.
+const mostBuffered = 1 << 16
+
+// writer is a [lanes.Form]. The first error stays.
 type writer struct {
-	to    *bufio.Writer
+	to    io.Writer
+	b     []byte // packets that are not written yet
+	err   error
 	names map[string]uint64 // that the file has
 	pid   uint64
 	group [lanes.NumGroups]bool // that have a track
 
-	packet, event, interned, inner []byte // under construction
+	interned, inner []byte // under construction
 }
 
 func (w *writer) start(t *trace.Tables) {
@@ -99,10 +102,7 @@ func (w *writer) start(t *trace.Tables) {
 	process = wire.Text(process, processName, name)
 	d = wire.Number(d, descriptorUUID, processTrack)
 	d = wire.Bytes(d, descriptorProcess, process)
-	w.packet = wire.Number(w.packet[:0], packetSequence, 1)
-	w.packet = wire.Number(w.packet, packetFlags, flagCleared)
-	w.packet = wire.Bytes(w.packet, packetDescriptor, d)
-	w.write()
+	w.describe(d, packetFlags, flagCleared)
 	for k := range lanes.NumKinds {
 		c := wire.Number(nil, internedID, uint64(k)+1)
 		c = wire.Text(c, internedName, k.String())
@@ -110,17 +110,17 @@ func (w *writer) start(t *trace.Tables) {
 	}
 }
 
-// write writes the packet.
-func (w *writer) write() {
-	var head [12]byte
-	h := binary.AppendUvarint(append(head[:0], tracePacket<<3|2), uint64(len(w.packet)))
-	_, _ = w.to.Write(h)
-	_, _ = w.to.Write(w.packet)
+// flush writes the packets.
+func (w *writer) flush() {
+	if w.err == nil {
+		_, w.err = w.to.Write(w.b)
+	}
+	w.b = w.b[:0]
 }
 
 // Lane writes the descriptor of a lane's track.
 func (w *writer) Lane(l lanes.Lane) {
-	d := wire.Number(w.event[:0], descriptorUUID, firstLane+uint64(l.ID))
+	d := wire.Number(nil, descriptorUUID, firstLane+uint64(l.ID))
 	switch l.Group {
 	case lanes.Goroutines:
 		thread := wire.Number(w.inner[:0], threadPID, w.pid)
@@ -134,14 +134,17 @@ func (w *writer) Lane(l lanes.Lane) {
 			d = wire.Bytes(d, descriptorCounter, nil)
 		}
 	}
-	w.event = d
 	w.describe(d)
 }
 
-func (w *writer) describe(d []byte) {
-	w.packet = wire.Number(w.packet[:0], packetSequence, 1)
-	w.packet = wire.Bytes(w.packet, packetDescriptor, d)
-	w.write()
+// describe writes a descriptor, in a packet with other fields that are numbers.
+func (w *writer) describe(d []byte, fields ...uint64) {
+	b, packet := wire.Open(w.b, tracePacket)
+	b = wire.Number(b, packetSequence, 1)
+	for i := 0; i < len(fields); i += 2 {
+		b = wire.Number(b, fields[i], fields[i+1])
+	}
+	w.b = wire.Close(wire.Bytes(b, packetDescriptor, d), packet)
 }
 
 // parent is the track of a group.
@@ -162,49 +165,60 @@ func (w *writer) parent(g lanes.Group) uint64 {
 
 // Begin writes the begin of a slice.
 func (w *writer) Begin(lane lanes.ID, at trace.Time, kind lanes.Kind, name string, flow uint64) {
-	e := w.begin(lane, typeBegin)
-	e = wire.Number(e, eventCategory, uint64(kind)+1)
-	e = wire.Number(e, eventName, w.intern(name))
+	n := w.intern(name)
+	packet, event := w.begin(lane, at, typeBegin)
+	w.b = wire.Number(w.b, eventCategory, uint64(kind)+1)
+	w.b = wire.Number(w.b, eventName, n)
 	if flow != 0 {
-		e = wire.Fixed(e, eventTerminatedFlow, flow)
+		w.b = wire.Fixed(w.b, eventTerminatedFlow, flow)
 	}
-	w.end(at, e)
+	w.end(packet, event)
 }
 
 // End writes its end.
-func (w *writer) End(lane lanes.ID, at trace.Time) { w.end(at, w.begin(lane, typeEnd)) }
+func (w *writer) End(lane lanes.ID, at trace.Time) { w.end(w.begin(lane, at, typeEnd)) }
 
 // Wakes writes an instant, and the begin of a flow.
 func (w *writer) Wakes(lane lanes.ID, at trace.Time, name string, flow uint64) {
-	e := w.begin(lane, typeInstant)
-	e = wire.Number(e, eventCategory, uint64(lanes.Ready)+1)
-	e = wire.Number(e, eventName, w.intern(name))
-	w.end(at, wire.Fixed(e, eventFlow, flow))
+	n := w.intern(name)
+	packet, event := w.begin(lane, at, typeInstant)
+	w.b = wire.Number(w.b, eventCategory, uint64(lanes.Ready)+1)
+	w.b = wire.Number(w.b, eventName, n)
+	w.b = wire.Fixed(w.b, eventFlow, flow)
+	w.end(packet, event)
 }
 
 // Value writes the value of a counter.
 func (w *writer) Value(lane lanes.ID, at trace.Time, n int64) {
-	w.end(at, wire.Number(w.begin(lane, typeCounter), eventCounterValue, uint64(n)))
+	packet, event := w.begin(lane, at, typeCounter)
+	w.b = wire.Number(w.b, eventCounterValue, uint64(n))
+	w.end(packet, event)
 }
 
-func (w *writer) begin(lane lanes.ID, kind uint64) []byte {
-	return wire.Number(wire.Number(w.event[:0], eventType, kind), eventTrack, firstLane+uint64(lane))
-}
-
-func (w *writer) end(at trace.Time, event []byte) {
-	w.event = event
-	p := wire.Number(w.packet[:0], packetTimestamp, uint64(at))
-	p = wire.Number(p, packetSequence, 1)
-	p = wire.Number(p, packetFlags, flagNeedsState)
+// begin begins a packet with an event, and returns where they begin. Names that are new come before
+// the event.
+func (w *writer) begin(lane lanes.ID, at trace.Time, kind uint64) (packet, event int) {
+	b, packet := wire.Open(w.b, tracePacket)
+	b = wire.Number(b, packetTimestamp, uint64(at))
+	b = append(b, packetSequence<<3, 1, packetFlags<<3, flagNeedsState)
 	if len(w.interned) > 0 {
-		p = wire.Bytes(p, packetInterned, w.interned)
+		b = wire.Bytes(b, packetInterned, w.interned)
 		w.interned = w.interned[:0]
 	}
-	w.packet = wire.Bytes(p, packetEvent, event)
-	w.write()
+	b, event = wire.Open(b, packetEvent)
+	b = append(b, eventType<<3, byte(kind))
+	w.b = wire.Number(b, eventTrack, firstLane+uint64(lane))
+	return packet, event
 }
 
-// intern is the number of a name. The packet at hand has its text, if none before it has.
+func (w *writer) end(packet, event int) {
+	w.b = wire.Close(wire.Close(w.b, event), packet)
+	if len(w.b) >= mostBuffered {
+		w.flush()
+	}
+}
+
+// intern is the number of a name. The next packet has its text, if none before it has.
 func (w *writer) intern(name string) uint64 {
 	if n, ok := w.names[name]; ok {
 		return n

@@ -4,6 +4,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 )
 
@@ -28,4 +29,23 @@ func Text(b []byte, field uint64, x string) []byte {
 // Fixed appends a field with eight bytes.
 func Fixed(b []byte, field, n uint64) []byte {
 	return binary.LittleEndian.AppendUint64(binary.AppendUvarint(b, field<<3|1), n)
+}
+
+// Open begins a field with a message. What is appended next, up to [Close], is the message.
+func Open(b []byte, field uint64) (_ []byte, at int) {
+	b = append(binary.AppendUvarint(b, field<<3|2), 0)
+	return b, len(b)
+}
+
+// Close ends the message that begins at a place. Its length was not known before: one byte is there
+// for it, and if it needs more the message moves.
+func Close(b []byte, at int) []byte {
+	n := uint64(len(b) - at)
+	if n < 1<<7 {
+		b[at-1] = byte(n)
+		return b
+	}
+	var length [binary.MaxVarintLen64]byte
+	k := binary.PutUvarint(length[:], n)
+	return slices.Replace(b, at-1, at, length[:k]...)
 }

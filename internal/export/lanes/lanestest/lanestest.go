@@ -21,6 +21,7 @@ import (
 type Recorder struct {
 	Shown []string
 	Wrong []string
+	Ended int // lanes
 
 	lanes map[lanes.ID]*lane
 	flows map[uint64]trace.Time
@@ -30,6 +31,7 @@ type lane struct {
 	of   lanes.Lane
 	open []string
 	last trace.Time
+	gone bool
 }
 
 func (r *Recorder) note(format string, args ...any) {
@@ -52,7 +54,7 @@ func (r *Recorder) Lane(l lanes.Lane) {
 	if r.lanes[l.ID] == nil {
 		r.lanes[l.ID] = &lane{}
 	}
-	r.lanes[l.ID].of = l
+	r.lanes[l.ID].of, r.lanes[l.ID].gone = l, false
 	r.note("%s %d %q", l.Group, l.ID, l.Name)
 }
 
@@ -62,11 +64,24 @@ func (r *Recorder) at(id lanes.ID, now trace.Time) *lane {
 		r.wrong("%d: no such lane", id)
 		return &lane{}
 	}
+	if l.gone {
+		r.wrong("%s: something happens after its end, at %d", l.of.Name, now)
+	}
 	if now < l.last {
 		r.wrong("%s: time goes back from %d to %d", l.of.Name, l.last, now)
 	}
 	l.last = now
 	return l
+}
+
+// Gone notes that a lane has ended.
+func (r *Recorder) Gone(id lanes.ID) {
+	if l := r.lanes[id]; l == nil || l.gone || len(l.open) > 0 {
+		r.wrong("%d: a lane ends that is not there, has ended or has open slices", id)
+		return
+	}
+	r.lanes[id].gone = true
+	r.Ended++
 }
 
 // Begin notes the begin of a slice.
