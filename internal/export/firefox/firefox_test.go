@@ -155,6 +155,11 @@ func (f *file) check(t rapid.TB) {
 			t.Errorf("%s: %d samples, %d times, %d weights, %s", th.Name, x.Length, len(x.Time), len(x.Weight), x.WeightType)
 		}
 		inside(t, "sample", x.Stack, s.StackTable.Length)
+		for k := 1; k < len(x.Time); k++ { // samples stand one after the other
+			if d := x.Time[k] - x.Time[k-1] - x.Weight[k-1]; math.Abs(d) > 1e-6 {
+				t.Errorf("%s: sample %d is %v ms after the end of the one before", th.Name, k, d)
+			}
+		}
 		if th.TID != i {
 			t.Errorf("thread %d has number %d", i, th.TID)
 		}

@@ -142,7 +142,17 @@ func TestParents(t *testing.T) {
 	b.At(10).BeginRegion(g, "inner")
 	h := b.Go(g, "main.b")
 	b.At(20).EndRegion(g, "inner")
+	b.BeginRegion(g, "second")
+	i := b.Go(g, "main.c")
 	b.Start(h, 1)
+	b.Wait(g, "chan receive", 0x2000, 0)
+	b.Start(i, 0)
+	b.BeginRegion(i, "helps")
+	b.Unpark(i, g)
+	b.EndRegion(i, "helps")
+	b.End(i)
+	b.Start(g, 0)
+	b.EndRegion(g, "second")
 	b.At(30).BeginRegion(h, "late")
 	b.At(35).EndRegion(h, "late")
 	b.At(40).EndRegion(g, "outer")
@@ -156,7 +166,7 @@ func TestParents(t *testing.T) {
 	b.BeginRegion(g, "open")
 	b.At(90)
 	source := b.Trace()
-	want := map[string]string{"outer": "", "inner": "in outer", "late": "started: inner",
+	want := map[string]string{"outer": "", "inner": "in outer", "second": "in outer", "helps": "in second", "late": "started: inner",
 		"answers": "started: inner", "asks": "ended a wait: answers"}
 	f := write(t, source)
 	if found := f.tree(); !maps.Equal(found, want) {
