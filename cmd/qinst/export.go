@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/export/chrome"
 	"qinst.dev/internal/export/collapsed"
 	"qinst.dev/internal/export/firefox"
@@ -118,6 +119,7 @@ func exportNames() string { return strings.Join(slices.Sorted(maps.Keys(exports)
 type exportFlags struct {
 	form, out   string
 	send        string // URL
+	request     string // name
 	table       string
 	force       bool
 	from, until time.Duration
@@ -131,6 +133,7 @@ func setupExport(flags *flagSet) action {
 	flags.text(&f.table, "table", "with -to parquet: the `table` to write: "+strings.Join(parquet.Names(), ", "))
 	flags.group("Part of the trace")
 	flags.time(&f.from, "from", "start of the interval: a `time` such as 1.5s (default: start of the trace); -to also takes its end")
+	flags.text(&f.request, "request", "the time of the slowest request of this `name` (qinst critical -requests lists them)")
 	flags.group("Output")
 	flags.text(&f.out, "o", "write to this `file` (- for the standard output)")
 	flags.boolean(&f.force, "f", "replace the file, if it is there")
@@ -165,6 +168,11 @@ func (f *exportFlags) run(e *env, args []string) error {
 		return usageError{fmt.Errorf("export: found -send with -to %s and -o %s, expected -to otlp and no -o", f.form, f.out)}
 	}
 	part := partOf{from: f.from, to: f.until}
+	if f.request != "" {
+		if err := f.slowest(e, file, &part); err != nil {
+			return err
+		}
+	}
 	t, err := part.read(e, file, func(t *trace.Trace) error {
 		to := f.write
 		if f.send != "" {
@@ -173,6 +181,36 @@ func (f *exportFlags) run(e *env, args []string) error {
 		return to(e, func(w io.Writer) error {
 			return write(e, w, t)
 		})
+	})
+	if err != nil {
+		return err
+	}
+	return t.Close()
+}
+
+// slowest makes a part the time of the slowest request in it that has the name.
+func (f *exportFlags) slowest(e *env, file string, part *partOf) error {
+	t, err := part.read(e, file, func(t *trace.Trace) error {
+		p, _, err := steps.Build(t, steps.Options{})
+		if err != nil {
+			return err
+		}
+		name, err := p.RequestNamed(f.request)
+		if err != nil {
+			return fmt.Errorf("-request: %w; qinst critical -requests lists them", err)
+		}
+		var slowest *steps.Request
+		lasted := func(q *steps.Request) trace.Time { return p.Step(q.End).At - p.Step(q.Begin).At }
+		for i := range p.Requests {
+			if q := &p.Requests[i]; q.Name == name && (slowest == nil || lasted(q) > lasted(slowest)) {
+				slowest = q
+			}
+		}
+		from := part.from + time.Duration(p.Step(slowest.Begin).At)
+		part.from, part.to = from, from+time.Duration(lasted(slowest))+1 // the end is in it
+		fmt.Fprintf(e.stderr, "qinst: %s of goroutine %d: -from %s -to %s\n", measure.Visible(name), p.Gs[slowest.G].ID,
+			part.from, part.to)
+		return nil
 	})
 	if err != nil {
 		return err
