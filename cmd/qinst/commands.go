@@ -153,12 +153,15 @@ func commands() []command {
 		{"export", "[flags] [file]", "write a trace in a form that other tools open",
 			"Perfetto and chrome show what happens in time: goroutines, processors and locks as\n" +
 				"lanes, procedures and loops that have events, waits, the holders of a lock, and\n" +
-				"who ends whose wait. Collapsed, pprof and speedscope are sums over call paths.\n" +
+				"who ends whose wait. Collapsed, firefox, pprof and speedscope are sums over call\n" +
+				"paths, prometheus has numbers, otlp requests as spans, and parquet tables for SQL.\n" +
 				"The documentation of package internal/export/FORM says what is lost.\n\n" + newestHelp,
 			[][2]string{
 				{"export -to perfetto -o prog.pftrace prog.sddf", "for ui.perfetto.dev"},
 				{"export -to speedscope -o prog.speedscope.json prog.sddf", "a flame graph for each kind of time"},
 				{"export -to chrome -from 1s -to 2s prog.sddf > prog.json", "one second, for chrome://tracing"},
+				{"export -to otlp -send http://localhost:4318 prog.sddf", "requests, for an OpenTelemetry collector"},
+				{"export -to parquet -table waits -o waits.parquet prog.sddf", "a table for SQL"},
 			}, setupExport},
 		{"cut", "[flags] file", "write a part of a trace as a file", "",
 			[][2]string{

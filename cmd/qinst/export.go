@@ -11,10 +11,15 @@ import (
 	"time"
 
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/export/chrome"
 	"qinst.dev/internal/export/collapsed"
+	"qinst.dev/internal/export/firefox"
 	"qinst.dev/internal/export/lanes"
+	"qinst.dev/internal/export/otlp"
+	"qinst.dev/internal/export/parquet"
 	"qinst.dev/internal/export/perfetto"
+	"qinst.dev/internal/export/prometheus"
 	"qinst.dev/internal/export/speedscope"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report"
@@ -24,11 +29,24 @@ import (
 // export writes a trace in a form.
 type export func(e *env, w io.Writer, t *trace.Trace) error
 
+// tables is the form that has several.
+const tables = "parquet"
+
 // exports maps the names of the forms of other tools.
 var exports = map[string]export{
-	"chrome":     inLanes(chrome.Write),
-	"collapsed":  inStacks(collapsed.Write),
+	"chrome":    inLanes(chrome.Write),
+	"collapsed": inStacks(collapsed.Write),
+	"firefox": func(_ *env, w io.Writer, t *trace.Trace) error {
+		p, err := profile.New(t)
+		if err != nil {
+			return err
+		}
+		return firefox.Write(w, p, t.Began)
+	},
+	"otlp":       inSpans,
+	tables:       inLanes(parquet.Tables["slices"]), // or another table: see writer
 	"perfetto":   inLanes(perfetto.Write),
+	"prometheus": inStacks(prometheus.Write),
 	"speedscope": inStacks(speedscope.Write),
 	"pprof": func(_ *env, w io.Writer, t *trace.Trace) error {
 		p, err := profile.New(t)
@@ -40,7 +58,7 @@ var exports = map[string]export{
 }
 
 // binaryExports are the forms that are no text.
-var binaryExports = []string{"perfetto", "pprof"}
+var binaryExports = []string{"otlp", "parquet", "perfetto", "pprof"}
 
 // inLanes is a form of events in time.
 func inLanes(write func(io.Writer, trace.Source) (lanes.Left, trace.Losses, error)) export {
@@ -52,14 +70,39 @@ func inLanes(write func(io.Writer, trace.Source) (lanes.Left, trace.Losses, erro
 		if left.Locks > 0 {
 			fmt.Fprintf(e.stderr, "qinst: %s more locks have no lane of their own\n", measure.Count(left.Locks))
 		}
-		for _, l := range losses.List() {
-			fmt.Fprintf(e.stderr, "qinst: %s %s\n", measure.Count(l.Count), l.What)
-		}
+		e.lost(&losses)
 		return nil
 	}
 }
 
-// inStacks is a form of sums over call paths.
+// lost says what a trace lacks.
+func (e *env) lost(losses *trace.Losses) {
+	for _, l := range losses.List() {
+		fmt.Fprintf(e.stderr, "qinst: %s %s\n", measure.Count(l.Count), l.What)
+	}
+}
+
+// inSpans is the form of requests.
+func inSpans(e *env, w io.Writer, t *trace.Trace) error {
+	n, losses, err := otlp.Write(w, t)
+	if err != nil {
+		return err
+	}
+	if n.Spans == 0 {
+		fmt.Fprintln(e.stderr, "qinst: found no region, task, label, handler or test that ended, so that there are no spans")
+	}
+	if n.Unended > 0 {
+		fmt.Fprintf(e.stderr, "qinst: %s requests did not end in the trace and have no span\n", measure.Count(int64(n.Unended)))
+	}
+	if n.Counted > 0 {
+		fmt.Fprintf(e.stderr, "qinst: %s calls of handlers or tests were only counted and have no span\n",
+			measure.Count(n.Counted))
+	}
+	e.lost(&losses)
+	return nil
+}
+
+// inStacks is a form of sums.
 func inStacks(write func(io.Writer, *profile.Profile) error) export {
 	return func(_ *env, w io.Writer, t *trace.Trace) error {
 		p, err := profile.New(t)
@@ -75,6 +118,9 @@ func exportNames() string { return strings.Join(slices.Sorted(maps.Keys(exports)
 // exportFlags holds the flags of the command "export".
 type exportFlags struct {
 	form, out   string
+	send        string // URL
+	request     string // name
+	table       string
 	force       bool
 	from, until time.Duration
 }
@@ -84,11 +130,14 @@ func setupExport(flags *flagSet) action {
 	f := &exportFlags{out: "-"}
 	flags.group("Form")
 	flags.function("to", "`form` of the output: "+exportNames()+"; or a time such as 2s, for the end of the interval", f.to)
+	flags.text(&f.table, "table", "with -to parquet: the `table` to write: "+strings.Join(parquet.Names(), ", "))
 	flags.group("Part of the trace")
 	flags.time(&f.from, "from", "start of the interval: a `time` such as 1.5s (default: start of the trace); -to also takes its end")
+	flags.text(&f.request, "request", "the time of the slowest request of this `name` (qinst critical -requests lists them)")
 	flags.group("Output")
 	flags.text(&f.out, "o", "write to this `file` (- for the standard output)")
 	flags.boolean(&f.force, "f", "replace the file, if it is there")
+	flags.text(&f.send, "send", "with -to otlp: send the spans to the collector at this `URL`, such as http://localhost:4318")
 	return f.run
 }
 
@@ -107,17 +156,29 @@ func (f *exportFlags) to(value string) error {
 }
 
 func (f *exportFlags) run(e *env, args []string) error {
-	write := exports[f.form]
-	if write == nil {
-		return usageError{errors.New("export: found no form, expected -to with one of " + exportNames())}
+	write, err := f.writer()
+	if err != nil {
+		return usageError{err}
 	}
 	file, err := oneFile(e, "export", args)
 	if err != nil {
 		return err
 	}
+	if f.send != "" && (f.form != "otlp" || f.out != "-") {
+		return usageError{fmt.Errorf("export: found -send with -to %s and -o %s, expected -to otlp and no -o", f.form, f.out)}
+	}
 	part := partOf{from: f.from, to: f.until}
+	if f.request != "" {
+		if err := f.slowest(e, file, &part); err != nil {
+			return err
+		}
+	}
 	t, err := part.read(e, file, func(t *trace.Trace) error {
-		return f.write(e, func(w io.Writer) error {
+		to := f.write
+		if f.send != "" {
+			to = f.post
+		}
+		return to(e, func(w io.Writer) error {
 			return write(e, w, t)
 		})
 	})
@@ -125,6 +186,51 @@ func (f *exportFlags) run(e *env, args []string) error {
 		return err
 	}
 	return t.Close()
+}
+
+// slowest makes a part the time of the slowest request in it that has the name.
+func (f *exportFlags) slowest(e *env, file string, part *partOf) error {
+	t, err := part.read(e, file, func(t *trace.Trace) error {
+		p, _, err := steps.Build(t, steps.Options{})
+		if err != nil {
+			return err
+		}
+		name, err := p.RequestNamed(f.request)
+		if err != nil {
+			return fmt.Errorf("-request: %w; qinst critical -requests lists them", err)
+		}
+		var slowest *steps.Request
+		lasted := func(q *steps.Request) trace.Time { return p.Step(q.End).At - p.Step(q.Begin).At }
+		for i := range p.Requests {
+			if q := &p.Requests[i]; q.Name == name && (slowest == nil || lasted(q) > lasted(slowest)) {
+				slowest = q
+			}
+		}
+		from := part.from + time.Duration(p.Step(slowest.Begin).At)
+		part.from, part.to = from, from+time.Duration(lasted(slowest))+1 // the end is in it
+		fmt.Fprintf(e.stderr, "qinst: %s of goroutine %d: -from %s -to %s\n", measure.Visible(name), p.Gs[slowest.G].ID,
+			part.from, part.to)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return t.Close()
+}
+
+// writer is what writes the form, or the table of it.
+func (f *exportFlags) writer() (export, error) {
+	switch write := exports[f.form]; {
+	case write == nil:
+		return nil, errors.New("export: found no form, expected -to with one of " + exportNames())
+	case f.form != tables && f.table != "":
+		return nil, fmt.Errorf("export: found -table with -to %s, expected -to %s", f.form, tables)
+	case f.form != tables:
+		return write, nil
+	case parquet.Tables[f.table] == nil:
+		return nil, fmt.Errorf("export: found -table=%s, expected one of %s", f.table, strings.Join(parquet.Names(), ", "))
+	}
+	return inLanes(parquet.Tables[f.table]), nil
 }
 
 func (f *exportFlags) write(e *env, do func(io.Writer) error) error {
@@ -141,4 +247,17 @@ func replaced(e *env, path string, force bool, do func(io.Writer) error) error {
 		return fmt.Errorf("%w; -f replaces it", err)
 	}
 	return err
+}
+
+// post sends what it is given to a collector.
+func (f *exportFlags) post(e *env, do func(io.Writer) error) error {
+	p, err := newPoster(e, f.send, "/v1/traces", "application/x-protobuf")
+	if err != nil {
+		return usageError{err}
+	}
+	if err := do(p); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "qinst: sent %s to %s\n", measure.Bytes(p.sent), p.url)
+	return nil
 }

@@ -5,7 +5,9 @@
 //	import _ "qinst.dev/extensions/debug"
 //
 // GET /debug/qinst lists the points that were reached: level, hits, how many of them were traced
-// and timed, and their limits; ?points=main.* selects points by name. POST changes limits, each a
+// and timed, and their limits; ?points=main.* selects points by name. With ?format=prometheus it
+// has the calls of the first 50 procedures in Prometheus' text format, with ?format=json all as
+// JSON. POST changes limits, each a
 // form value as in QINST: main.f=1e4/s. All of them are changed, or none if one is not
 // understood. GET /debug/qinst/trace?seconds=5 answers with a trace of the next five seconds:
 // everything that the program has written so far, and a command to take only those for the trace.
@@ -213,6 +215,11 @@ func (p *program) show(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(r.Header.Get("Accept"), "application/json") || r.FormValue("format") == "json" {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(points)
+		return
+	}
+	if r.FormValue("format") == "prometheus" {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		metrics(w, points)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

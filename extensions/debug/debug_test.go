@@ -483,3 +483,35 @@ func TestSumCalls(t *testing.T) {
 		t.Errorf("calls: %+v, expected 3", p)
 	}
 }
+
+// Calls of the first 50 procedures are there for Prometheus.
+func TestMetrics(t *testing.T) {
+	var points []Point
+	for i := range 60 {
+		points = append(points, Point{Name: fmt.Sprintf("main.f%d", i), Kind: spec.PointProc, Hits: 1000})
+	}
+	points = append(points, Point{Name: "main.f0", Kind: spec.PointProc, Hits: 1}, // an instance of a generic procedure
+		Point{Name: "main.loop", Kind: spec.PointLoop, Hits: 5})
+	points[1].Name = "main.\"\n\x1b"
+	var out bytes.Buffer
+	metrics(&out, points)
+	for _, want := range []string{"{procedure=\"main.f0\"} 1001\n", "{procedure=\"main.f49\"} 1000\n",
+		`{procedure="main.\"\n` + "\ufffd" + `"} 1000`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("found no %q in %s", want, out.String())
+		}
+	}
+	if n := strings.Count(out.String(), "\n"); n != 2+50 {
+		t.Errorf("found %d lines, expected a description and 50 series", n)
+	}
+}
+
+// The page has them, if it is asked for that format.
+func TestMetricsPage(t *testing.T) {
+	f := newFake(t)
+	answer := f.ask(http.MethodGet, "?format=prometheus", "", nil)
+	if !strings.HasPrefix(answer.Body.String(), "# HELP qinst_procedure_calls_total ") ||
+		answer.Header().Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
+		t.Errorf("found %q", answer.Body.String())
+	}
+}

@@ -57,8 +57,11 @@ const importOrder = `
 	analysis/advice, analysis/critpath, analysis/doe, analysis/delays, analysis/correct, report/doc, github.com/google/pprof/profile < report;
 
 	# forms of other tools
-	analysis/replay < export/lanes < export/perfetto, export/chrome;
-	analysis/profile < export/collapsed, export/speedscope;
+	NONE < export/wire;
+	analysis/replay, export/wire < export/lanes < export/perfetto, export/chrome;
+	analysis/steps, export/wire < export/otlp;
+	analysis/profile, export/lanes, github.com/parquet-go/parquet-go, github.com/parquet-go/parquet-go/compress/zstd < export/parquet;
+	analysis/profile < export/collapsed, export/speedscope, export/firefox, export/prometheus;
 	format/pack, trace/tracetest, pgregory.net/rapid, export/lanes < export/lanes/lanestest;
 	export/lanes, report < view;
 
@@ -80,7 +83,7 @@ const importOrder = `
 	extensions/qinst, sddf < extensions/debug;
 
 	# the command
-	report, export/perfetto, export/chrome, export/collapsed, export/speedscope, view, lab/check, lab/delays, lab/gate, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
+	report, export/perfetto, export/otlp, export/parquet, export/chrome, export/collapsed, export/speedscope, export/firefox, export/prometheus, view, lab/check, lab/delays, lab/gate, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
 
 	runtime/api, golang.org/x/mod/module, golang.org/x/mod/semver, golang.org/x/mod/zip < scripts/release;
 
@@ -115,7 +118,8 @@ const importOrder = `
 // "a < b" says that b's tests may import a; TESTS are all packages'.
 const testImports = `
 	pgregory.net/rapid, trace/tracetest, golang.org/x/tools/txtar < TESTS;
-	export/lanes/lanestest < export/lanes, export/perfetto, export/chrome, export/collapsed, export/speedscope, view;
+	export/lanes/lanestest < export/lanes, export/perfetto, export/chrome, export/otlp, export/parquet, export/collapsed, export/speedscope, export/firefox, export/prometheus, view;
+	go.opentelemetry.io/proto/slim/otlp/common/v1, go.opentelemetry.io/proto/slim/otlp/trace/v1, google.golang.org/protobuf/proto < export/otlp;
 	github.com/vmihailenco/msgpack/v5 < api/sddf;
 	trace < api/extensions;
 	ratecontrol < runtime/settings;

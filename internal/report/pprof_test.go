@@ -42,3 +42,46 @@ func TestPprof(t *testing.T) {
 		}
 	})
 }
+
+// The line of a caller is that of the only call, or else its first one.
+func TestPprofLines(t *testing.T) {
+	b := tracetest.New(1)
+	g := b.Go(0, "main.main")
+	b.Start(g, 0)
+	f, once, twice := b.Proc("main.f"), b.Proc("main.once"), b.Proc("main.twice") // at lines 1, 2, 3
+	b.Calls(f, "main.once", 1)                                                    // at line 4
+	b.Calls(f, "main.twice", 1)
+	b.Calls(f, "main.twice", 1)
+	b.Enter(g, f)
+	for _, p := range []uint32{once, twice} {
+		b.Enter(g, p)
+		b.At(b.Now() + 1000)
+		b.Exit(g, p)
+	}
+	b.Exit(g, f)
+	tr := b.At(b.Now() + 1).Trace()
+	p, err := profile.New(tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := report.Pprof(&out, tr, p, report.View{}); err != nil {
+		t.Fatal(err)
+	}
+	read, err := pprof.Parse(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]int64{}
+	for _, s := range read.Sample {
+		if len(s.Location) > 2 {
+			found[s.Location[0].Line[0].Function.Name] = s.Location[1].Line[0].Line
+		}
+		if s.Location[0].Mapping == nil || s.Location[0].Mapping.File != "test" {
+			t.Errorf("found the binary %v, expected test", s.Location[0].Mapping)
+		}
+	}
+	if found["main.once"] != 4 || found["main.twice"] != 1 {
+		t.Errorf("found lines of callers %v, expected 4 for main.once and 1 for main.twice", found)
+	}
+}

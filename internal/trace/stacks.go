@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"path"
 	"strings"
 )
 
@@ -13,6 +12,7 @@ func (t *Program) stoppedIn(stack StackID) bool {
 		return false
 	}
 	f := &t.Stacks[stack][0]
+	dir := f.File[:max(0, strings.LastIndexByte(f.File, '/'))]
 	return strings.HasPrefix(f.Function, "runtime.asyncPreempt") || // or at the beginning of a function of its own
-		f.File != "" && path.Base(path.Dir(f.File)) != "runtime"
+		f.File != "" && dir != "runtime" && !strings.HasSuffix(dir, "/runtime")
 }

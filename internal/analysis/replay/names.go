@@ -15,9 +15,10 @@ import (
 // operations give the object, or by the runtime's reason.
 type Names struct {
 	t       *trace.Tables
-	sites   map[site]trace.PointID // sync points by place
-	places  map[place]string       // the name that the place of a wait gives its object
-	runtime map[place]bool         // whether the wait is the runtime's own
+	sites   map[site]trace.PointID  // sync points by place
+	points  map[place]trace.PointID // at the places of waits, as far as they were asked for
+	places  map[place]string        // the name that the place of a wait gives its object
+	runtime map[place]bool          // whether the wait is the runtime's own
 	callers map[trace.StackID]caller
 	procs   map[string]bool // names of procedures
 	probed  map[string]bool // packages that have some, as names have them; true: they are the user's own
@@ -43,9 +44,9 @@ type caller struct {
 }
 
 func newNames(t *trace.Tables) *Names {
-	n := &Names{t: t, sites: map[site]trace.PointID{}, places: map[place]string{}, runtime: map[place]bool{},
-		callers: map[trace.StackID]caller{}, procs: map[string]bool{},
-		probed: map[string]bool{}, std: stdOf(t), cond: trace.NoReason}
+	n := &Names{t: t, sites: map[site]trace.PointID{}, points: map[place]trace.PointID{},
+		places: map[place]string{}, runtime: map[place]bool{}, callers: map[trace.StackID]caller{},
+		procs: map[string]bool{}, probed: map[string]bool{}, std: stdOf(t), cond: trace.NoReason}
 	for code, reason := range t.Reasons {
 		if reason == "sync.Cond.Wait" {
 			n.cond = code

@@ -97,6 +97,16 @@ func (n *Names) distance(p trace.PointID) int {
 
 // site returns the point at the place of a wait, NoPoint if there is none.
 func (n *Names) site(stack trace.StackID, reason trace.ReasonID) trace.PointID {
+	at := place{stack, reason}
+	p, ok := n.points[at]
+	if !ok {
+		p = n.findSite(stack, reason)
+		n.points[at] = p
+	}
+	return p
+}
+
+func (n *Names) findSite(stack trace.StackID, reason trace.ReasonID) trace.PointID {
 	if f, ok := n.Caller(stack); ok {
 		if p, ok := n.sites[site{f.File, f.Line}]; ok && waitsFor(n.t.Reason(reason), n.t.Points[p].Op) {
 			return p

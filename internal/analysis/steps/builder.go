@@ -426,6 +426,7 @@ func (b *builder) finish() {
 		b.operations.lets(g)
 		b.step(g, b.p.End, Step{Kind: Cut})
 	}
+	b.requests.finish()
 	newAskers(b.tape).finish()
 	b.network.connect()
 	if b.p.Procs = b.processors.n; !b.virtual {

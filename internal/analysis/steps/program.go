@@ -92,6 +92,7 @@ func (p *Program) Notices(s *Step) int64 {
 type Counts struct {
 	Settled    bool  // whether operations determine the waits has been tried
 	Operations int   // on objects
+	Unended    int   // requests, which are not among [Program.Requests]
 	Clamped    int64 // pieces of work that were shorter than the cost of their events, by [Options.Price]
 	OffCPU     int64 // ns in which running threads had no processor, all together
 	WakeUp     int64 // ns that half of all wake-ups took at most

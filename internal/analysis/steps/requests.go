@@ -40,7 +40,16 @@ type asked struct {
 // create notes that a goroutine is created.
 func (x *requests) create(g *replay.G) {
 	a := x.gs.of(g.Slot)
+	x.p.Unended += len(a.open)
 	*a = asked{open: a.open[:0], labels: x.labels(g)}
+}
+
+// finish counts those that are still open.
+func (x *requests) finish() {
+	x.p.Unended += len(x.tasks)
+	for i := range x.gs.list {
+		x.p.Unended += len(x.gs.list[i].open)
+	}
 }
 
 // servers are the functions of goroutines whose outermost procedures are calls of handlers, or

@@ -14,8 +14,8 @@
 package chrome
 
 import (
-	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -26,33 +26,51 @@ import (
 
 // Write writes a trace. It returns what has no lane, and the losses of the trace.
 func Write(to io.Writer, source trace.Source) (lanes.Left, trace.Losses, error) {
-	w := &writer{to: bufio.NewWriterSize(to, 1<<16), names: map[string][]byte{}, at: map[lanes.ID]*thread{}}
+	w := &writer{to: to, names: map[string][]byte{}, at: map[lanes.ID]*thread{}}
 	w.program, _ = source.Tables().Attr("program").(string)
-	_, _ = w.to.WriteString(`{"displayTimeUnit":"ns","traceEvents":[`)
+	w.b = append(w.b, `{"displayTimeUnit":"ns","traceEvents":[`...)
 	left, losses, err := lanes.Show(source, w)
-	_, _ = w.to.WriteString("\n]}\n")
-	if err == nil {
-		err = w.to.Flush()
+	w.b = append(w.b, "\n]}\n"...)
+	if w.flush(); err == nil {
+		err = w.err
 	}
 	return left, losses, err
 }
 
 // thread is where a lane is.
 type thread struct {
-	pid, tid uint64
-	counter  string // name of the counter that it is, quoted
-	open     int    // slices
+	id      string // its fields pid and tid
+	counter string // name of the counter that it is, quoted
+	open    int    // slices
 }
 
-// writer is a [lanes.Form]. The first error stays in the buffer that it writes to.
+func newThread(pid, tid uint64) *thread {
+	return &thread{id: fmt.Sprintf(`","pid":%d,"tid":%d`, pid, tid)}
+}
+
+// mostBuffered is how many bytes are kept before they are written.
+const mostBuffered = 1 << 16
+
+// writer is a [lanes.Form]. The first error stays.
 type writer struct {
-	to      *bufio.Writer
+	to      io.Writer
+	b       []byte // events that are not written yet
+	err     error
 	program string
-	names   map[string][]byte // quoted
-	at      map[lanes.ID]*thread
+	names   map[string][]byte     // quoted
+	at      map[lanes.ID]*thread  // but for lanes in which nothing happens any more
 	group   [lanes.NumGroups]bool // that have a process
 	some    bool                  // an event has been written
-	line    []byte
+	last    trace.Time
+	ts      []byte // the field with it
+}
+
+// flush writes the events.
+func (w *writer) flush() {
+	if w.err == nil {
+		_, w.err = w.to.Write(w.b)
+	}
+	w.b = w.b[:0]
 }
 
 // Lane writes the name of a lane.
@@ -66,11 +84,12 @@ func (w *writer) Lane(l lanes.Lane) {
 		w.group[group] = true
 		w.meta("process_name", pid, 0, strings.TrimSpace(w.program+" "+group.String()))
 	}
-	x := &thread{pid: pid, tid: uint64(l.ID) & (1<<53 - 1)} // as JavaScript has it
+	tid := uint64(l.ID) & (1<<53 - 1) // as JavaScript has it
+	x := newThread(pid, tid)
 	if l.Group == lanes.Queues {
 		x.counter = string(w.quoted(l.Name))
 	} else {
-		w.meta("thread_name", pid, x.tid, l.Name)
+		w.meta("thread_name", pid, tid, l.Name)
 	}
 	if was := w.at[l.ID]; was != nil { // it has another name now
 		x.open = was.open
@@ -79,21 +98,24 @@ func (w *writer) Lane(l lanes.Lane) {
 }
 
 func (w *writer) meta(what string, pid, tid uint64, name string) {
-	b := w.head("M", &thread{pid: pid, tid: tid})
+	b := w.head('M', newThread(pid, tid))
 	b = append(append(append(b, `,"name":"`...), what...), `","args":{"name":`...)
 	w.tail(append(append(b, w.quoted(name)...), '}'))
 }
+
+// Gone forgets a lane.
+func (w *writer) Gone(lane lanes.ID) { delete(w.at, lane) }
 
 // Begin writes the begin of a slice.
 func (w *writer) Begin(lane lanes.ID, at trace.Time, kind lanes.Kind, name string, flow uint64) {
 	x := w.at[lane]
 	x.open++
-	b := w.time(w.head("B", x), at)
+	b := w.time(w.head('B', x), at)
 	b = append(append(b, `,"cat":"`...), kind.String()...)
 	b = append(append(b, `","name":`...), w.quoted(name)...)
 	w.tail(b)
 	if flow != 0 {
-		b = w.time(w.head("f", x), at)
+		b = w.time(w.head('f', x), at)
 		w.tail(strconv.AppendUint(append(b, `,"bp":"e","cat":"wakes","name":"wakes","id":`...), flow, 10))
 	}
 }
@@ -102,7 +124,7 @@ func (w *writer) Begin(lane lanes.ID, at trace.Time, kind lanes.Kind, name strin
 func (w *writer) End(lane lanes.ID, at trace.Time) {
 	x := w.at[lane]
 	x.open--
-	w.tail(w.time(w.head("E", x), at))
+	w.tail(w.time(w.head('E', x), at))
 }
 
 // Wakes writes the begin of a flow. It must be in a slice: in one of no length, if there is no
@@ -113,39 +135,44 @@ func (w *writer) Wakes(lane lanes.ID, at trace.Time, name string, flow uint64) {
 		w.Begin(lane, at, lanes.Ready, name, 0)
 		defer w.End(lane, at)
 	}
-	b := w.time(w.head("s", x), at)
+	b := w.time(w.head('s', x), at)
 	w.tail(strconv.AppendUint(append(b, `,"cat":"wakes","name":"wakes","id":`...), flow, 10))
 }
 
 // Value writes the value of a counter.
 func (w *writer) Value(lane lanes.ID, at trace.Time, n int64) {
 	x := w.at[lane]
-	b := w.time(w.head("C", x), at)
+	b := w.time(w.head('C', x), at)
 	b = append(append(b, `,"name":`...), x.counter...)
 	w.tail(append(strconv.AppendInt(append(b, `,"args":{"waiting":`...), n, 10), '}'))
 }
 
-func (w *writer) head(phase string, x *thread) []byte {
-	b := append(append(w.line[:0], `{"ph":"`...), phase...)
-	b = strconv.AppendUint(append(b, `","pid":`...), x.pid, 10)
-	return strconv.AppendUint(append(b, `,"tid":`...), x.tid, 10)
-}
-
-// time appends a time in us.
-func (w *writer) time(b []byte, at trace.Time) []byte {
-	b = strconv.AppendInt(append(b, `,"ts":`...), int64(at)/1000, 10)
-	ns := int64(at) % 1000
-	return append(b, '.', byte('0'+ns/100), byte('0'+ns/10%10), byte('0'+ns%10))
-}
-
-func (w *writer) tail(b []byte) {
-	w.line = append(b, '}')
+// head appends the beginning of an event.
+func (w *writer) head(phase byte, x *thread) []byte {
+	b := w.b
 	if w.some {
-		_ = w.to.WriteByte(',')
+		b = append(b, ',')
 	}
 	w.some = true
-	_ = w.to.WriteByte('\n')
-	_, _ = w.to.Write(w.line)
+	b = append(append(b, "\n{\"ph\":\""...), phase)
+	return append(b, x.id...)
+}
+
+// time appends a time in us. Several events have the same one.
+func (w *writer) time(b []byte, at trace.Time) []byte {
+	if at != w.last || len(w.ts) == 0 {
+		ns := int64(at) % 1000
+		w.last, w.ts = at, strconv.AppendInt(append(w.ts[:0], `,"ts":`...), int64(at)/1000, 10)
+		w.ts = append(w.ts, '.', byte('0'+ns/100), byte('0'+ns/10%10), byte('0'+ns%10))
+	}
+	return append(b, w.ts...)
+}
+
+// tail appends its end.
+func (w *writer) tail(b []byte) {
+	if w.b = append(b, '}'); len(w.b) >= mostBuffered {
+		w.flush()
+	}
 }
 
 // quoted is a name as JSON has it.

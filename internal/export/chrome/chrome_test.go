@@ -28,7 +28,7 @@ type event struct {
 
 // All that lanes show is in the file, in the same order.
 func TestWrite(t *testing.T) {
-	lanestest.Each(t, "../../..", func(t rapid.TB, source trace.Source) {
+	lanestest.All(t, "../../..", func(t rapid.TB, source trace.Source) {
 		var want lanestest.Recorder
 		if _, _, err := lanes.Show(source, &want); err != nil {
 			t.Fatal(err)

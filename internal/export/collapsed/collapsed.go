@@ -6,8 +6,8 @@
 //	its own time           the number: normalized processor time in ns
 //	no processor was busy  a line "[no processor busy]", so that all numbers add up to the run
 //
-// Lost are places in the source, all other times, and names of objects. Of a name with a semicolon
-// or a line break these become spaces.
+// Lost are places in the source, all other times, and names of objects. Semicolons and control
+// characters in names become spaces, and bytes that are no UTF-8 U+FFFD.
 package collapsed
 
 import (
@@ -15,6 +15,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"qinst.dev/internal/analysis/profile"
 )
@@ -33,7 +34,7 @@ func Write(to io.Writer, p *profile.Profile) error {
 		if n := len(st.Frames); n > 0 {
 			path = path[:0]
 			for i := range st.Frames {
-				path = append(path, plain.Replace(st.Frames[n-1-i].Name))
+				path = append(path, strings.Map(plain, st.Frames[n-1-i].Name))
 			}
 		}
 		line(w, strings.Join(path, ";"), st.NPT)
@@ -44,7 +45,13 @@ func Write(to io.Writer, p *profile.Profile) error {
 	return w.Flush()
 }
 
-var plain = strings.NewReplacer(";", " ", "\n", " ", "\r", " ")
+// plain replaces what would end a name or a line, or would do something to a terminal.
+func plain(r rune) rune {
+	if r == ';' || unicode.IsControl(r) {
+		return ' '
+	}
+	return r
+}
 
 // line writes one. The first error stays in the buffer.
 func line(w *bufio.Writer, path string, n int64) {

@@ -33,6 +33,12 @@ type Form interface {
 	Value(lane ID, at trace.Time, n int64)
 }
 
+// Forgetter is a form that needs to know when nothing more will be shown in a lane, so that it can
+// forget it: programs have millions of goroutines.
+type Forgetter interface {
+	Gone(lane ID)
+}
+
 // ID is the number of a lane.
 type ID uint64
 
@@ -97,6 +103,7 @@ type Left struct {
 func Show(source trace.Source, form Form) (Left, trace.Losses, error) {
 	s := &shower{form: form, locks: map[int]*lock{}, names: map[place]string{},
 		called: map[string]int{}}
+	s.forgets, _ = form.(Forgetter)
 	s.r = replay.New(source, replay.Options{After: s.after})
 	losses, err := s.r.Run(s)
 	if err == nil {
@@ -108,11 +115,12 @@ func Show(source trace.Source, form Form) (Left, trace.Losses, error) {
 // shower follows the goroutines.
 type shower struct {
 	replay.Nop
-	r     *replay.Replay
-	form  Form
-	gs    []*goroutine // by slot
-	procs []*goroutine // that run, by processor
-	gc    bool         // a cycle of the collector is open
+	r       *replay.Replay
+	form    Form
+	forgets Forgetter    // the form; nil: it does not
+	gs      []*goroutine // by slot
+	procs   []*goroutine // that run, by processor
+	gc      bool         // a cycle of the collector is open
 
 	collects bool          // it has a lane
 	locks    map[int]*lock // by [replay.Object.ID]; nil: without lanes
@@ -253,6 +261,18 @@ func (s *shower) change(e *trace.Event) {
 			s.form.End(ofRegions+l.id, e.Time)
 		}
 		s.gs[e.Slot] = nil
+		s.gone(l)
+	}
+}
+
+// gone tells the form that a goroutine has ended.
+func (s *shower) gone(l *goroutine) {
+	if s.forgets == nil {
+		return
+	}
+	s.forgets.Gone(l.id)
+	if l.regions >= 0 {
+		s.forgets.Gone(ofRegions + l.id)
 	}
 }
 

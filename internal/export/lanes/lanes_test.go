@@ -14,7 +14,7 @@ import (
 
 // Slices are nested and end, flows have two ends, and times do not go back.
 func TestLanes(t *testing.T) {
-	lanestest.Each(t, "../../..", func(t rapid.TB, source trace.Source) {
+	lanestest.All(t, "../../..", func(t rapid.TB, source trace.Source) {
 		var r lanestest.Recorder
 		if _, _, err := lanes.Show(source, &r); err != nil {
 			t.Fatal(err)
@@ -36,6 +36,9 @@ func TestLock(t *testing.T) {
 	var r lanestest.Recorder
 	if left, _, err := lanes.Show(source, &r); err != nil || left.Locks != 0 {
 		t.Fatal(left, err)
+	}
+	if r.Ended != 2 {
+		t.Errorf("%d lanes ended, expected those of 2 goroutines", r.Ended)
 	}
 	for _, want := range []string{
 		`waiting for locks 3458764513820540929 "main.mu: waiting"`,

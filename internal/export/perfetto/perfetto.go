@@ -15,22 +15,20 @@
 package perfetto
 
 import (
-	"bufio"
-	"encoding/binary"
 	"io"
-	"strings"
 
 	"qinst.dev/internal/export/lanes"
+	"qinst.dev/internal/export/wire"
 	"qinst.dev/internal/trace"
 )
 
 // Write writes a trace. It returns what has no lane, and the losses of the trace.
 func Write(to io.Writer, source trace.Source) (lanes.Left, trace.Losses, error) {
-	w := &writer{to: bufio.NewWriterSize(to, 1<<16), names: map[string]uint64{}, pid: uint64(source.Tables().Int("pid"))}
+	w := &writer{to: to, names: map[string]uint64{}, pid: uint64(source.Tables().Int("pid"))}
 	w.start(source.Tables())
 	left, losses, err := lanes.Show(source, w)
-	if err == nil {
-		err = w.to.Flush()
+	if w.flush(); err == nil {
+		err = w.err
 	}
 	return left, losses, err
 }
@@ -82,66 +80,71 @@ const (
 	firstLane    = 100
 )
 
-// writer is a [lanes.Form]. The first error stays in the buffer that it writes to.
+// mostBuffered is how many bytes are kept before they are written.
+const mostBuffered = 1 << 16
+
+// writer is a [lanes.Form]. The first error stays.
 type writer struct {
-	to    *bufio.Writer
+	to    io.Writer
+	b     []byte // packets that are not written yet
+	err   error
 	names map[string]uint64 // that the file has
 	pid   uint64
 	group [lanes.NumGroups]bool // that have a track
 
-	packet, event, interned, inner []byte // under construction
+	interned, inner []byte // under construction
 }
 
 func (w *writer) start(t *trace.Tables) {
 	var process, d []byte
-	process = number(process, processPID, w.pid)
+	process = wire.Number(process, processPID, w.pid)
 	name, _ := t.Attr("program").(string)
-	process = text(process, processName, name)
-	d = number(d, descriptorUUID, processTrack)
-	d = bytes(d, descriptorProcess, process)
-	w.packet = number(w.packet[:0], packetSequence, 1)
-	w.packet = number(w.packet, packetFlags, flagCleared)
-	w.packet = bytes(w.packet, packetDescriptor, d)
-	w.write()
+	process = wire.Text(process, processName, name)
+	d = wire.Number(d, descriptorUUID, processTrack)
+	d = wire.Bytes(d, descriptorProcess, process)
+	w.describe(d, packetFlags, flagCleared)
 	for k := range lanes.NumKinds {
-		c := number(nil, internedID, uint64(k)+1)
-		c = text(c, internedName, k.String())
-		w.interned = bytes(w.interned, internedCategories, c)
+		c := wire.Number(nil, internedID, uint64(k)+1)
+		c = wire.Text(c, internedName, k.String())
+		w.interned = wire.Bytes(w.interned, internedCategories, c)
 	}
 }
 
-// write writes the packet.
-func (w *writer) write() {
-	var head [12]byte
-	h := binary.AppendUvarint(append(head[:0], tracePacket<<3|2), uint64(len(w.packet)))
-	_, _ = w.to.Write(h)
-	_, _ = w.to.Write(w.packet)
+// flush writes the packets.
+func (w *writer) flush() {
+	if w.err == nil {
+		_, w.err = w.to.Write(w.b)
+	}
+	w.b = w.b[:0]
 }
 
 // Lane writes the descriptor of a lane's track.
 func (w *writer) Lane(l lanes.Lane) {
-	d := number(w.event[:0], descriptorUUID, firstLane+uint64(l.ID))
+	d := wire.Number(nil, descriptorUUID, firstLane+uint64(l.ID))
 	switch l.Group {
 	case lanes.Goroutines:
-		thread := number(w.inner[:0], threadPID, w.pid)
-		thread = number(thread, threadTID, uint64(uint32(l.Number))&(1<<31-1))
-		w.inner = text(thread, threadName, l.Name)
-		d = bytes(d, descriptorThread, w.inner)
+		thread := wire.Number(w.inner[:0], threadPID, w.pid)
+		thread = wire.Number(thread, threadTID, uint64(uint32(l.Number))&(1<<31-1))
+		w.inner = wire.Text(thread, threadName, l.Name)
+		d = wire.Bytes(d, descriptorThread, w.inner)
 	default:
-		d = text(d, descriptorName, l.Name)
-		d = number(d, descriptorParent, w.parent(l.Group))
+		d = wire.Text(d, descriptorName, l.Name)
+		d = wire.Number(d, descriptorParent, w.parent(l.Group))
 		if l.Group == lanes.Queues {
-			d = bytes(d, descriptorCounter, nil)
+			d = wire.Bytes(d, descriptorCounter, nil)
 		}
 	}
-	w.event = d
 	w.describe(d)
 }
 
-func (w *writer) describe(d []byte) {
-	w.packet = number(w.packet[:0], packetSequence, 1)
-	w.packet = bytes(w.packet, packetDescriptor, d)
-	w.write()
+// describe writes a descriptor, in a packet with other fields that are numbers.
+func (w *writer) describe(d []byte, fields ...uint64) {
+	b, packet := wire.Open(w.b, tracePacket)
+	b = wire.Number(b, packetSequence, 1)
+	for i := 0; i < len(fields); i += 2 {
+		b = wire.Number(b, fields[i], fields[i+1])
+	}
+	w.b = wire.Close(wire.Bytes(b, packetDescriptor, d), packet)
 }
 
 // parent is the track of a group.
@@ -152,9 +155,9 @@ func (w *writer) parent(g lanes.Group) uint64 {
 	uuid := firstGroup + uint64(g)
 	if !w.group[g] {
 		w.group[g] = true
-		d := number(nil, descriptorUUID, uuid)
-		d = text(d, descriptorName, g.String())
-		d = number(d, descriptorParent, processTrack)
+		d := wire.Number(nil, descriptorUUID, uuid)
+		d = wire.Text(d, descriptorName, g.String())
+		d = wire.Number(d, descriptorParent, processTrack)
 		w.describe(d)
 	}
 	return uuid
@@ -162,78 +165,67 @@ func (w *writer) parent(g lanes.Group) uint64 {
 
 // Begin writes the begin of a slice.
 func (w *writer) Begin(lane lanes.ID, at trace.Time, kind lanes.Kind, name string, flow uint64) {
-	e := w.begin(lane, typeBegin)
-	e = number(e, eventCategory, uint64(kind)+1)
-	e = number(e, eventName, w.intern(name))
+	n := w.intern(name)
+	packet, event := w.begin(lane, at, typeBegin)
+	w.b = wire.Number(w.b, eventCategory, uint64(kind)+1)
+	w.b = wire.Number(w.b, eventName, n)
 	if flow != 0 {
-		e = fixed(e, eventTerminatedFlow, flow)
+		w.b = wire.Fixed(w.b, eventTerminatedFlow, flow)
 	}
-	w.end(at, e)
+	w.end(packet, event)
 }
 
 // End writes its end.
-func (w *writer) End(lane lanes.ID, at trace.Time) { w.end(at, w.begin(lane, typeEnd)) }
+func (w *writer) End(lane lanes.ID, at trace.Time) { w.end(w.begin(lane, at, typeEnd)) }
 
 // Wakes writes an instant, and the begin of a flow.
 func (w *writer) Wakes(lane lanes.ID, at trace.Time, name string, flow uint64) {
-	e := w.begin(lane, typeInstant)
-	e = number(e, eventCategory, uint64(lanes.Ready)+1)
-	e = number(e, eventName, w.intern(name))
-	w.end(at, fixed(e, eventFlow, flow))
+	n := w.intern(name)
+	packet, event := w.begin(lane, at, typeInstant)
+	w.b = wire.Number(w.b, eventCategory, uint64(lanes.Ready)+1)
+	w.b = wire.Number(w.b, eventName, n)
+	w.b = wire.Fixed(w.b, eventFlow, flow)
+	w.end(packet, event)
 }
 
 // Value writes the value of a counter.
 func (w *writer) Value(lane lanes.ID, at trace.Time, n int64) {
-	w.end(at, number(w.begin(lane, typeCounter), eventCounterValue, uint64(n)))
+	packet, event := w.begin(lane, at, typeCounter)
+	w.b = wire.Number(w.b, eventCounterValue, uint64(n))
+	w.end(packet, event)
 }
 
-func (w *writer) begin(lane lanes.ID, kind uint64) []byte {
-	return number(number(w.event[:0], eventType, kind), eventTrack, firstLane+uint64(lane))
-}
-
-func (w *writer) end(at trace.Time, event []byte) {
-	w.event = event
-	p := number(w.packet[:0], packetTimestamp, uint64(at))
-	p = number(p, packetSequence, 1)
-	p = number(p, packetFlags, flagNeedsState)
+// begin begins a packet with an event, and returns where they begin. Names that are new come before
+// the event.
+func (w *writer) begin(lane lanes.ID, at trace.Time, kind uint64) (packet, event int) {
+	b, packet := wire.Open(w.b, tracePacket)
+	b = wire.Number(b, packetTimestamp, uint64(at))
+	b = append(b, packetSequence<<3, 1, packetFlags<<3, flagNeedsState)
 	if len(w.interned) > 0 {
-		p = bytes(p, packetInterned, w.interned)
+		b = wire.Bytes(b, packetInterned, w.interned)
 		w.interned = w.interned[:0]
 	}
-	w.packet = bytes(p, packetEvent, event)
-	w.write()
+	b, event = wire.Open(b, packetEvent)
+	b = append(b, eventType<<3, byte(kind))
+	w.b = wire.Number(b, eventTrack, firstLane+uint64(lane))
+	return packet, event
 }
 
-// intern is the number of a name. The packet at hand has its text, if none before it has.
+func (w *writer) end(packet, event int) {
+	w.b = wire.Close(wire.Close(w.b, event), packet)
+	if len(w.b) >= mostBuffered {
+		w.flush()
+	}
+}
+
+// intern is the number of a name. The next packet has its text, if none before it has.
 func (w *writer) intern(name string) uint64 {
 	if n, ok := w.names[name]; ok {
 		return n
 	}
 	n := uint64(len(w.names)) + 1
 	w.names[name] = n
-	w.inner = text(number(w.inner[:0], internedID, n), internedName, name)
-	w.interned = bytes(w.interned, internedNames, w.inner)
+	w.inner = wire.Text(wire.Number(w.inner[:0], internedID, n), internedName, name)
+	w.interned = wire.Bytes(w.interned, internedNames, w.inner)
 	return n
-}
-
-// A field of the protobuf form is a number, bytes with their length, or eight bytes.
-
-func number(b []byte, field, n uint64) []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(b, field<<3), n)
-}
-
-func bytes(b []byte, field uint64, x []byte) []byte {
-	b = binary.AppendUvarint(binary.AppendUvarint(b, field<<3|2), uint64(len(x)))
-	return append(b, x...)
-}
-
-// text is bytes in UTF-8: readers refuse others.
-func text(b []byte, field uint64, x string) []byte {
-	x = strings.ToValidUTF8(x, "\uFFFD")
-	b = binary.AppendUvarint(binary.AppendUvarint(b, field<<3|2), uint64(len(x)))
-	return append(b, x...)
-}
-
-func fixed(b []byte, field, n uint64) []byte {
-	return binary.LittleEndian.AppendUint64(binary.AppendUvarint(b, field<<3|1), n)
 }

@@ -17,7 +17,7 @@ import (
 // All that lanes show is in the file, in the same order, and a packet refers to nothing that was
 // not described before.
 func TestWrite(t *testing.T) {
-	lanestest.Each(t, "../../..", func(t rapid.TB, source trace.Source) {
+	lanestest.All(t, "../../..", func(t rapid.TB, source trace.Source) {
 		var want lanestest.Recorder
 		if _, _, err := lanes.Show(source, &want); err != nil {
 			t.Fatal(err)

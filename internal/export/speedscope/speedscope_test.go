@@ -16,7 +16,7 @@ import (
 // Weights of each kind of time add up to those of the stacks, samples have frames, and there is one
 // profile of each kind.
 func TestWrite(t *testing.T) {
-	lanestest.Each(t, "../../..", func(t rapid.TB, source trace.Source) {
+	lanestest.All(t, "../../..", func(t rapid.TB, source trace.Source) {
 		p, err := profile.New(source)
 		if err != nil {
 			t.Fatal(err)

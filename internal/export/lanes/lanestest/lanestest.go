@@ -14,12 +14,14 @@ import (
 	_ "qinst.dev/internal/format/pack" // kept traces are compressed
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/sddf/spec"
 )
 
 // Recorder is a form that notes all in words, and all that is wrong.
 type Recorder struct {
 	Shown []string
 	Wrong []string
+	Ended int // lanes
 
 	lanes map[lanes.ID]*lane
 	flows map[uint64]trace.Time
@@ -29,9 +31,15 @@ type lane struct {
 	of   lanes.Lane
 	open []string
 	last trace.Time
+	gone bool
 }
 
 func (r *Recorder) note(format string, args ...any) {
+	for i, x := range args {
+		if name, ok := x.(string); ok { // as a file has it
+			args[i] = strings.ToValidUTF8(name, "\uFFFD")
+		}
+	}
 	r.Shown = append(r.Shown, fmt.Sprintf(format, args...))
 }
 func (r *Recorder) wrong(format string, args ...any) {
@@ -46,7 +54,7 @@ func (r *Recorder) Lane(l lanes.Lane) {
 	if r.lanes[l.ID] == nil {
 		r.lanes[l.ID] = &lane{}
 	}
-	r.lanes[l.ID].of = l
+	r.lanes[l.ID].of, r.lanes[l.ID].gone = l, false
 	r.note("%s %d %q", l.Group, l.ID, l.Name)
 }
 
@@ -56,11 +64,24 @@ func (r *Recorder) at(id lanes.ID, now trace.Time) *lane {
 		r.wrong("%d: no such lane", id)
 		return &lane{}
 	}
+	if l.gone {
+		r.wrong("%s: something happens after its end, at %d", l.of.Name, now)
+	}
 	if now < l.last {
 		r.wrong("%s: time goes back from %d to %d", l.of.Name, l.last, now)
 	}
 	l.last = now
 	return l
+}
+
+// Gone notes that a lane has ended.
+func (r *Recorder) Gone(id lanes.ID) {
+	if l := r.lanes[id]; l == nil || l.gone || len(l.open) > 0 {
+		r.wrong("%d: a lane ends that is not there, has ended or has open slices", id)
+		return
+	}
+	r.lanes[id].gone = true
+	r.Ended++
 }
 
 // Begin notes the begin of a slice.
@@ -100,7 +121,7 @@ func (r *Recorder) Value(id lanes.ID, at trace.Time, n int64) {
 	r.note("%d %d value %d", at, id, n)
 }
 
-// Check returns all that is wrong, with what is missing at the end.
+// Check returns all errors, with slices and flows that do not end.
 func (r *Recorder) Check() []string {
 	for id, l := range r.lanes {
 		if len(l.open) > 0 {
@@ -162,4 +183,62 @@ func Each(t *testing.T, root string, test func(tb rapid.TB, source trace.Source)
 		draw := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }
 		test(t, tracetest.Random(draw).Trace())
 	}))
+}
+
+// All tests with the traces of [Each] and of [Odd].
+func All(t *testing.T, root string, test func(tb rapid.TB, source trace.Source)) {
+	Each(t, root, test)
+	Odd(t, test)
+}
+
+// Odd tests with traces that are hard to write: names that are no text or very long, no events,
+// counts alone, and losses.
+func Odd(t *testing.T, test func(tb rapid.TB, source trace.Source)) {
+	for name, b := range map[string]*tracetest.Builder{"names": named(), "nothing": tracetest.New(1).At(1),
+		"counted": counted(), "lost": lost()} {
+		t.Run(name, func(t *testing.T) { test(t, b.Trace()) })
+	}
+}
+
+// OddName has what forms may not take as it is. Forms keep what is valid UTF-8.
+const OddName = "main.\x00\x1b[2J\r\xff\"\\'</script>,;{}\u2028"
+
+func named() *tracetest.Builder {
+	b := tracetest.New(1)
+	g := b.Go(0, OddName)
+	b.Start(g, 0)
+	for _, name := range []string{OddName, "main." + strings.Repeat("x", 1<<20)} {
+		p, lock := b.Proc(name), b.Object(name+".lock", spec.OpLock)
+		b.BeginRegion(g, name)
+		b.Enter(g, p)
+		b.Sync(g, lock, 0x1000, 0)
+		b.At(b.Now() + 1000)
+		b.Exit(g, p)
+		b.EndRegion(g, name)
+	}
+	b.End(g)
+	return b.At(b.Now() + 1)
+}
+
+func counted() *tracetest.Builder {
+	b := tracetest.New(1)
+	g, p := b.Go(0, "main.a"), b.Proc("main.f")
+	b.Start(g, 0)
+	b.Count(p, 1000)
+	b.At(1000)
+	b.End(g)
+	return b
+}
+
+func lost() *tracetest.Builder {
+	b := tracetest.New(1)
+	g, p := b.Go(0, "main.a"), b.Proc("main.f")
+	b.Start(g, 0)
+	b.Enter(g, p)
+	b.At(500)
+	b.Gap(0, 10)
+	b.At(1000)
+	b.Exit(g, p)
+	b.Exit(g, p) // without an entry
+	return b.At(1001)
 }
