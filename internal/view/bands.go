@@ -16,7 +16,7 @@ import (
 // Band is a picture of a number over time, divided by names: how many processors are busy by
 // procedure, or how many goroutines wait for a lock by its holder.
 type Band struct {
-	ID     string   `json:"id"` // busy, subject or path
+	ID     string   `json:"id"` // busy, after (a change), subject or path
 	Title  string   `json:"title"`
 	Top    float64  `json:"top"` // of the scale
 	Series []Series `json:"series"`
@@ -247,7 +247,12 @@ func (s *Server) bands(q url.Values) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, v.tracks.of(items[i].Subject, f, t, n))
+		after := v.after(&items[i], f, t, n)
+		if after != nil { // on one scale
+			busy.Top = max(busy.Top, after.Top)
+			after.Top = busy.Top
+		}
+		list = append(list, after, v.tracks.of(items[i].Subject, f, t, n))
 	}
 	if s.progress().Done {
 		list = append(list, v.pathBand(f, t, n))

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/export/lanes"
 	"qinst.dev/internal/export/lanes/lanestest"
 	"qinst.dev/internal/trace"
@@ -64,9 +65,26 @@ func TestLockPicture(t *testing.T) {
 		if all := ns(queue, 100); queue.Series[0].Name != "main.f" || ns(held, 100) < 0.95*all {
 			t.Errorf("found %s for %.0f of %.0f, expected main.f", queue.Series[0].Name, ns(held, 100), all)
 		}
+		checkAfter(t, bandOf(list, "after"), it.Gain, int64(source.Wall()))
 		return
 	}
 	t.Fatalf("no conclusion is about the lock: %+v", said)
+}
+
+// checkAfter checks that the run with a change ends as much sooner as its gain says.
+func checkAfter(t *testing.T, after *view.Band, gain *advice.Gain, wall int64) {
+	t.Helper()
+	last := 0
+	for _, s := range after.Series {
+		for i, v := range s.Values {
+			if v > 0 {
+				last = max(last, i+1)
+			}
+		}
+	}
+	if saved := wall * int64(100-last) / 100; gain == nil || saved < gain.Low-wall/50 || saved > gain.High+wall/50 {
+		t.Errorf("the picture gains %d ns, expected %+v", saved, gain)
+	}
 }
 
 // The areas of pictures are times of the trace: of busy processors, and of the whole window for the

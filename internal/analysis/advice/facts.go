@@ -38,6 +38,8 @@ type Gains interface {
 	// Room is a change that gives a channel or semaphore more places, least at least; empty: there
 	// is none.
 	Room(name string, least int) string
+	// Run is a run with a change; nil: it cannot be computed.
+	Run(change string) (*sim.Run, error)
 	// OnProcs is the run on a number of processors.
 	OnProcs(n int) predict.Of
 }

@@ -10,6 +10,7 @@ import (
 	"qinst.dev/internal/analysis/critpath"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/names"
 )
 
@@ -23,6 +24,8 @@ func (g gains) Gain(change string) (predict.Change, error) {
 	}
 	return c, nil
 }
+
+func (g gains) Run(string) (*sim.Run, error) { return nil, errors.New("no run") }
 
 func (g gains) OnProcs(int) predict.Of { return predict.Of{Unknown: true} }
 

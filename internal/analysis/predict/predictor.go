@@ -40,10 +40,7 @@ func (q *Predictor) Gain(change string) (Change, error) {
 	if c, ok := q.known[change]; ok {
 		return c, nil
 	}
-	w, err := ParseWhatIf(change)
-	if err == nil {
-		err = w.Check(q.runs.p)
-	}
+	w, err := q.parse(change)
 	if err != nil {
 		return Change{}, err
 	}
@@ -51,6 +48,30 @@ func (q *Predictor) Gain(change string) (Change, error) {
 	r.change(q.runs, q.policy, q.runs.p.Procs, []WhatIf{w})
 	q.known[change] = r.WhatIf[0]
 	return r.WhatIf[0], nil
+}
+
+func (q *Predictor) parse(change string) (WhatIf, error) {
+	w, err := ParseWhatIf(change)
+	if err == nil {
+		err = w.Check(q.runs.p)
+	}
+	return w, err
+}
+
+// Run is one computed run with a change, which has been kept; nil: it is none of the program. Gain
+// rests on several.
+func (q *Predictor) Run(change string) (*sim.Run, error) {
+	w, err := q.parse(change)
+	if err != nil {
+		return nil, err
+	}
+	o, err := w.options(q.runs.p)
+	o.Procs, o.Policy, o.Keep = q.runs.p.Procs, q.policy, true
+	run := sim.Simulate(q.runs.p, o)
+	if !run.Sound() {
+		return nil, err
+	}
+	return run, err
 }
 
 // OnProcs is the run on a number of processors.

@@ -40,6 +40,14 @@ func (r *Run) weigh() {
 	r.weights = adj
 }
 
+// Each calls f for the work and delays of all goroutines, as [Run.Pieces] does, with their steps.
+func (r *Run) Each(f func(step steps.StepID, g steps.G, from, to float64, delay bool)) {
+	for q := 1; q < r.nodes.Len(); q++ {
+		n := r.nodes.At(q)
+		f(n.step, n.g, r.nodes.At(int(n.from)).at, n.at, n.real)
+	}
+}
+
 // Path calls f for each piece of the path of the run, the last one first: its step, its goroutine
 // and when it began and ended. The pieces follow each other without gaps: each began with the end
 // of the one before. A delay of step 0 is as for Weights.
