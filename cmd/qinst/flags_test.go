@@ -66,6 +66,9 @@ func checkHelp(t *testing.T, c command, text string) {
 	}
 	for _, ex := range c.examples {
 		args := strings.Fields(strings.SplitN(ex[0], " > ", 2)[0])
+		for i := range args { // as a shell would give them
+			args[i] = strings.Trim(args[i], "'")
+		}
 		ec, ok := commandByName(args[0])
 		if !ok || !strings.Contains(text, "  qinst "+ex[0]+"\n") {
 			t.Errorf("%s: the example %q is not of a command, or not in the help", c.name, ex[0])
