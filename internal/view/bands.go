@@ -149,6 +149,21 @@ func (ts *tracks) inside(name string, from, to trace.Time, parts int) *Band {
 	return a.band(subject, "goroutines in "+name, ts.names)
 }
 
+// started is how many goroutines that were started for a function there are, by their states.
+func (ts *tracks) started(function string, from, to trace.Time, parts int) *Band {
+	a := newArea(from, to, parts)
+	for _, g := range ts.list {
+		if g.lane.Group != lanes.Goroutines || ts.names[g.start] != function || len(g.depths) == 0 {
+			continue
+		}
+		first, last := g.depths[0][0].from, g.depths[0][len(g.depths[0])-1].to
+		g.walk(max(first, from), min(last, to), nil, func(x, y trace.Time, at where) {
+			a.add(ts.doing[at.kind], x, y, 1)
+		})
+	}
+	return a.band(subject, "goroutines "+function, ts.names)
+}
+
 // waits is how many goroutines wait for an object, by the procedure that waits.
 func (ts *tracks) waits(object string, from, to trace.Time, parts int) *Band {
 	a := newArea(from, to, parts)
@@ -265,6 +280,8 @@ func (ts *tracks) of(s advice.Subject, from, to trace.Time, parts int) *Band {
 	switch s.Kind {
 	case profile.KindProc, profile.KindLoop:
 		return ts.inside(s.Name, from, to, parts)
+	case profile.KindGoroutine:
+		return ts.started(s.Name, from, to, parts)
 	case profile.KindSync:
 		if b := ts.queue(s.Name, from, to, parts); b != nil && len(b.Series) > 0 {
 			return b

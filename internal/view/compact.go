@@ -90,3 +90,21 @@ func fitted[T any](list []T) []T {
 	}
 	return list
 }
+
+// fewSlices need no level of their own.
+const fewSlices = 1 << 12
+
+// level are the slices of a depth for windows of much of the run, in which slices shorter than wide
+// are not seen apart. Without it a window of the whole run takes time for all of its slices.
+func (t *track) level(depth int, wide trace.Time) []slice {
+	if len(t.depths[depth]) < fewSlices {
+		return t.depths[depth]
+	}
+	for len(t.wide) <= depth {
+		t.wide = append(t.wide, nil)
+	}
+	if t.wide[depth] == nil {
+		t.wide[depth] = compacted(slices.Clone(t.depths[depth]), wide)
+	}
+	return t.wide[depth]
+}

@@ -48,9 +48,11 @@ func TestRoom(t *testing.T) {
 	})
 }
 
+// runs are slices for which there is not enough room.
+const runs, most = 100_000, 50_000
+
 // A run with much more slices than there is room for is shown as a whole.
 func TestLong(t *testing.T) {
-	const runs, most = 100_000, 5000
 	ts := newTracks(runs * 1000)
 	ts.most = most
 	ts.mu.Lock()
@@ -60,7 +62,14 @@ func TestLong(t *testing.T) {
 		ts.End(1, i*1000+600)
 	}
 	ts.mu.Unlock()
-	span := ts.by[1].spans(0, runs*1000, 1)
+	for _, wide := range []trace.Time{0, runs * 10} {
+		checkAll(t, ts, wide)
+	}
+}
+
+func checkAll(t *testing.T, ts *tracks, wide trace.Time) {
+	t.Helper()
+	span := ts.by[1].spans(0, runs*1000, 1, wide)
 	if len(span) != 1 || span[0].Count != runs || span[0].Ns != 600*runs || ts.left != 0 || ts.kept > most {
 		t.Errorf("found %+v, %d left out, %d kept", span, ts.left, ts.kept)
 	}

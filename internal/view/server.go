@@ -305,18 +305,47 @@ type part struct {
 	More   int               `json:"more_wakes"`
 }
 
-// slices are those of tracks between two times.
+// widest is how many pixels a picture of the whole run has at most for which slices are taken
+// together once and for all.
+const widest = 1 << 13
+
+// mostAnswered bounds the slices in an answer. If there are more, they are drawn as on fewer
+// pixels.
+const mostAnswered = 8000
+
+// slices are those of tracks between two times, in an answer that is not too long.
 func (s *Server) slices(from, to trace.Time, px int, ids []string) part {
+	for {
+		out := s.onPixels(from, to, px, ids)
+		n := 0
+		for _, l := range out.Tracks {
+			n += len(l.Spans) + len(l.Values)
+		}
+		if n <= mostAnswered || px < 64 {
+			return out
+		}
+		px = min(px/2, int(float64(px)*1.2*mostAnswered/float64(n)))
+	}
+}
+
+// onPixels are slices on so many pixels.
+func (s *Server) onPixels(from, to trace.Time, px int, ids []string) part {
 	out := part{Tracks: []line{}, Names: map[uint32]string{}}
 	shown := map[lanes.ID]bool{}
 	s.view.tracks.mu.Lock()
 	defer s.view.tracks.mu.Unlock()
+	wide := trace.Time(0)
+	select {
+	case <-s.view.done: // more slices would not be in it
+		wide = s.view.tracks.end / widest
+	default:
+	}
 	for _, id := range ids {
 		n, _ := strconv.ParseUint(id, 10, 64)
 		t := s.view.tracks.by[lanes.ID(n)]
 		shown[lanes.ID(n)] = true
 		l := line{ID: id, Values: t.steps(from, to, px)}
-		for _, x := range t.spans(from, to, px) {
+		for _, x := range t.spans(from, to, px, wide) {
 			l.Spans = append(l.Spans, [7]int64{int64(x.Depth), int64(x.From), int64(x.To), int64(x.Name), int64(x.Kind),
 				int64(x.Count), x.Ns})
 			out.Names[x.Name] = strings.ToValidUTF8(s.view.tracks.names[x.Name], "\uFFFD")

@@ -21,7 +21,8 @@ const mostWakes = 2_000_000
 type track struct {
 	lane   lanes.Lane
 	depths [][]slice
-	values []value // of a lane of numbers
+	wide   [][]slice // the same for windows of much of the run; see [track.level]
+	values []value   // of a lane of numbers
 	open   []open
 	ns     int64  // in slices of depth 0 other than waits; of a queue the time of all in it
 	start  uint32 // of a goroutine, the name of the function it was started for
@@ -226,10 +227,15 @@ type Span struct {
 	Ns    int64 // in slices, between From and To
 }
 
-// spans are the slices of a track between two times, on so many pixels.
-func (t *track) spans(from, to trace.Time, px int) (list []Span) {
+// spans are the slices of a track between two times, on so many pixels. wide, if it is not 0, is
+// the length below which slices may be taken together once and for all.
+func (t *track) spans(from, to trace.Time, px int, wide trace.Time) (list []Span) {
 	narrow := max((to-from)/trace.Time(px), 1)
-	for depth, all := range t.depths {
+	for depth := range t.depths {
+		all := t.depths[depth]
+		if wide > 0 && narrow >= wide {
+			all = t.level(depth, wide)
+		}
 		i := sort.Search(len(all), func(i int) bool { return all[i].to > from })
 		var last *Span
 		longest := trace.Time(0)
