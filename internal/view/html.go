@@ -113,7 +113,7 @@ func (b *book) pictures() {
 func (b *book) details() {
 	if list, ok := b.answers["requests"].([]critpath.Requests); ok {
 		for _, r := range list[:min(len(list), mostKeptRequests)] {
-			b.ask("requests", url.Values{"name": {r.Name}})
+			b.ask("requests", url.Values{"name": {shown(r.Name)}})
 		}
 	}
 	procs := slices.DeleteFunc(slices.Clone(b.s.view.facts.Entries), func(e profile.Entry) bool {
@@ -121,7 +121,7 @@ func (b *book) details() {
 	})
 	slices.SortStableFunc(procs, func(a, b profile.Entry) int { return int(min(max(b.SelfNPT-a.SelfNPT, -1), 1)) })
 	for _, e := range procs[:min(len(procs), mostKeptSources)] {
-		b.ask("source", url.Values{"name": {e.Name}})
+		b.ask("source", url.Values{"name": {shown(e.Name)}})
 	}
 }
 

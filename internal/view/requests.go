@@ -58,7 +58,11 @@ func (s *Server) requests(q url.Values) (any, error) {
 		list := critpath.NewRequests(p).Requests
 		return append([]critpath.Requests{}, list...), nil
 	}
-	r, err := critpath.NewRequest(p, q.Get("name"))
+	name := q.Get("name")
+	if i := slices.IndexFunc(p.Requests, func(r steps.Request) bool { return shown(r.Name) == name }); i >= 0 {
+		name = p.Requests[i].Name
+	}
+	r, err := critpath.NewRequest(p, name)
 	if err != nil {
 		return nil, err
 	}

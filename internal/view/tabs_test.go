@@ -85,10 +85,7 @@ func TestSource(t *testing.T) {
 	v := view.New(kept(t, "locks"))
 	v.Sources = func() report.Sources { return report.Sources{Folder: folder} }
 	s := view.NewServer(v)
-	var source struct {
-		File  string
-		Lines []report.SourceLine
-	}
+	var source view.Source
 	answer(t, s, "source?name=main.asleep", &source)
 	if !strings.HasSuffix(source.File, "main.go") || len(source.Lines) == 0 ||
 		!strings.Contains(source.Lines[0].Text, fmt.Sprintf("line %d", source.Lines[0].Number)) {
@@ -100,5 +97,10 @@ func TestSource(t *testing.T) {
 	}
 	if !waited {
 		t.Errorf("no line of main.asleep waits: %+v", source.Lines)
+	}
+	var none view.Source
+	answer(t, serve(t, kept(t, "locks")), "source?name=main.asleep", &none)
+	if len(none.Lines) > 0 || !strings.Contains(none.Missing, "-source=FOLDER") {
+		t.Errorf("without a folder: found %+v", none)
 	}
 }

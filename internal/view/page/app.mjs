@@ -11,10 +11,11 @@ import { About, Objects, Source, Table } from "./tables.mjs";
 import { WhatIf } from "./whatif.mjs";
 import { count, percent, time } from "./words.mjs";
 
-const tabs = [["change", "What to change", Change], ["timeline", "Timeline", Time], ["parallel", "Parallelism", Parallel],
+/** @type {[string, string, () => any][]} */
+const all = [["change", "What to change", Change], ["timeline", "Timeline", Time], ["parallel", "Parallelism", Parallel],
   ["flame", "Flame graph", Paths], ["table", "Table", Table], ["source", "Source", Source], ["objects", "Locks and channels", Objects],
-  ["requests", "Requests", Requests], ["whatif", "What if", WhatIf], ["about", "About this trace", About]]
-  .filter(([id]) => !offline || id !== "whatif"); // which takes a server
+  ["requests", "Requests", Requests], ["whatif", "What if", WhatIf], ["about", "About this trace", About]];
+const tabs = all.filter(([id]) => !offline || id !== "whatif"); // which takes a server
 const early = ["change", "timeline", "parallel"]; // they show what has been read so far
 
 // keys moves between tabs, as in all lists of tabs.

@@ -4,6 +4,7 @@ import { percent, time } from "./words.mjs";
 
 const row = 18;
 let state = null; // what is drawn
+/** @type {(text: string) => void} */
 export let flameAt = () => {};
 
 // zoomFlame enlarges a procedure on its path; null: all.
@@ -53,7 +54,7 @@ export function drawFlame(canvas, root, of, told) {
       g.restore();
     }
   }
-  if (fresh) listen(canvas, total);
+  if (fresh) listen(canvas);
 }
 
 // hue is a colour for a name: the same package has nearly the same one.

@@ -96,7 +96,8 @@ export function Source() {
   });
 }
 
-function Lines({ file, lines }) {
+function Lines({ file, lines, missing }) {
+  if (missing) return html`<p class="warn">${missing}</p>`;
   const indent = Math.min(...lines.filter((l) => l.text.trim()).map((l) => l.text.search(/\S/)));
   return html`<p class="dim">${file}. Self: ~ marks lines at which samples found the procedure itself.</p>
     <div class="over" tabindex="0" role="region" aria-label="Source"><table class="source">

@@ -15,7 +15,14 @@ const first = { processors: 64, locks: 8, "waiting for locks": 8, collector: 1, 
 
 export class Timeline {
   constructor(ask, told, chosen) {
-    Object.assign(this, { ask, told, chosen, from: 0, to: 0, wall: 0, list: [], more: {}, canvas: null, shown: null, asked: 0 });
+    this.ask = ask;
+    this.told = told;
+    this.chosen = chosen;
+    this.from = this.to = this.wall = this.asked = 0;
+    /** @type {any[]} */
+    this.list = [];
+    this.more = {};
+    this.canvas = this.shown = null;
     this.find = signal("");
     this.rest = signal("");
     this.words = signal("Time axis");
@@ -53,7 +60,8 @@ export class Timeline {
   async reload() {
     if (!this.canvas) return;
     const answer = await this.ask("tracks");
-    Object.assign(this, { list: answer.tracks, more: answer.more });
+    this.list = answer.tracks;
+    this.more = answer.more;
     this.fetch();
   }
 

@@ -6,6 +6,7 @@ import { answer, asked, chosen, html, run } from "./state.mjs";
 import { percent, time } from "./words.mjs";
 
 // forms are the kinds of changes: prefix, words, and whether the value is a share.
+/** @type {[string, string, boolean][]} */
 const forms = [["", "work of, with callees and goroutines", true], ["calls:", "work of, with callees", true],
   ["self:", "own work of", true], ["hold:", "work under lock", true], ["wait:", "waits for the outside in", true],
   ["split:", "number of locks instead of", false], ["cap:", "places of", false], ["workers:", "goroutines of", false]];

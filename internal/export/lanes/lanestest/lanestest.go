@@ -194,7 +194,7 @@ func All(t *testing.T, root string, test func(tb rapid.TB, source trace.Source))
 // Odd tests with traces that are hard to write: names that are no text or very long, no events,
 // counts alone, and losses.
 func Odd(t *testing.T, test func(tb rapid.TB, source trace.Source)) {
-	for name, b := range map[string]*tracetest.Builder{"names": named(), "nothing": tracetest.New(1).At(1),
+	for name, b := range map[string]*tracetest.Builder{"names": Names(), "nothing": tracetest.New(1).At(1),
 		"counted": counted(), "lost": lost()} {
 		t.Run(name, func(t *testing.T) { test(t, b.Trace()) })
 	}
@@ -203,7 +203,8 @@ func Odd(t *testing.T, test func(tb rapid.TB, source trace.Source)) {
 // OddName has what forms may not take as it is. Forms keep what is valid UTF-8.
 const OddName = "main.\x00\x1b[2J\r\xff\"\\'</script>,;{}\u2028"
 
-func named() *tracetest.Builder {
+// Names is a trace with such names, and with some that are very long.
+func Names() *tracetest.Builder {
 	b := tracetest.New(1)
 	g := b.Go(0, OddName)
 	b.Start(g, 0)
