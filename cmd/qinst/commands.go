@@ -49,7 +49,7 @@ func commands() []command {
 				{"test -bench . -size 50 ./...", "benchmarks, without probes in small procedures"},
 			}, setupTest},
 		{"report", "[flags] [file]", "summarize a trace on one page",
-			newestHelp,
+			newestHelp + "\n\nOn a terminal headings are bold and warnings yellow, unless NO_COLOR is set.",
 			[][2]string{
 				{"report", "the newest trace here, of a program or a test"},
 				{"report -from 2s -to 3s prog.sddf", "one second of the run"},
