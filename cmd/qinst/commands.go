@@ -49,7 +49,7 @@ func commands() []command {
 				{"test -bench . -size 50 ./...", "benchmarks, without probes in small procedures"},
 			}, setupTest},
 		{"report", "[flags] [file]", "summarize a trace on one page",
-			newestHelp,
+			newestHelp + "\n\nOn a terminal headings are bold and warnings yellow, unless NO_COLOR is set.",
 			[][2]string{
 				{"report", "the newest trace here, of a program or a test"},
 				{"report -from 2s -to 3s prog.sddf", "one second of the run"},
@@ -217,10 +217,18 @@ func commands() []command {
 				{"completion bash > ~/.local/share/bash-completion/completions/qinst", "for bash"},
 				{"completion fish > ~/.config/fish/completions/qinst.fish", "for fish"},
 			}, setupCompletion},
-		{"version", "", "print version and toolchain", "",
-			[][2]string{{"version", "of qinst and of Go"}, {"help", "all commands"}}, setupVersion},
-		{"help", "[command]", "explain a command", "",
-			[][2]string{{"help", "all commands"}, {"help run", "one command, with its flags"}}, setupHelp},
+		{"version", "", "print version, toolchain and formats",
+			"The first line is qinst's version and the Go release that it was built with; the others\n" +
+				"say which releases of Go it builds programs with, and what it reads and writes.",
+			[][2]string{{"version", "of qinst, of Go and of the formats"}, {"-version", "the same"}}, setupVersion},
+		{"help", "[command]", "explain a command",
+			"Qinst without arguments prints the list of commands, too. Its status is 2 then, as that\n" +
+				"of the go command, so that a script whose command is missing fails.",
+			[][2]string{
+				{"help", "all commands"},
+				{"help run", "one command, with its flags"},
+				{"run -help", "the same"},
+			}, setupHelp},
 	}
 }
 

@@ -18,6 +18,9 @@ import (
 // dispatch runs a subcommand or, as the go command's wrapper, a tool. The first argument
 // after qinst's own flags names a tool if it is not a subcommand.
 func dispatch(e *env, args []string) error {
+	if len(args) == 0 {
+		return errors.Join(overview(e), toolexec.Exit{Status: misuse}) // as the go command does
+	}
 	sel, rest, err := toolexec.ParseSelection(args)
 	if err != nil {
 		return usageError{err}
@@ -32,6 +35,8 @@ func dispatch(e *env, args []string) error {
 	switch rest[0] {
 	case "-h", "-help", "--help":
 		return overview(e)
+	case "-version", "--version":
+		return cmdVersion(e, rest[1:])
 	}
 	switch {
 	case byGo(rest):

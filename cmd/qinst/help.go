@@ -8,7 +8,9 @@ import (
 	"text/tabwriter"
 
 	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/runtime/inject"
 	"qinst.dev/runtime/settings"
+	"qinst.dev/sddf/spec"
 )
 
 const about = `Qinst builds Go programs that explain their own performance.
@@ -92,6 +94,9 @@ func cmdVersion(e *env, args []string) error {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		version = info.Main.Version
 	}
-	_, err := fmt.Fprintf(e.stdout, "qinst %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(e.stdout, "qinst %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(e.stdout, "builds with probes: %s\n", strings.Join(inject.Supported(), ", "))
+	fmt.Fprintf(e.stdout, "traces: writes SDDF version %d, reads %d to %[1]d\n", spec.Version, spec.OldestVersion)
+	_, err := fmt.Fprintf(e.stdout, "rings of killed programs: version %d\n", spec.RingVersion)
 	return err
 }

@@ -29,8 +29,11 @@ type env struct {
 // newEnv returns the environment with these streams.
 func newEnv(stdout, stderr io.Writer) *env { return &env{&printable{w: stdout}, stdout, stderr} }
 
-// usageError is a misuse of the command line. Its exit status is 2 instead of 1.
+// usageError is a misuse of the command line. Its exit status is misuse instead of 1.
 type usageError struct{ error }
+
+// misuse is the status of a command line that says nothing to do, or what cannot be done.
+const misuse = 2
 
 func main() {
 	e := newEnv(os.Stdout, os.Stderr)
@@ -54,7 +57,7 @@ func status(e *env, err error) int {
 	case signalled:
 		return 128 + int(signal) // as in shells: scripts stop on status 130
 	case errors.As(err, new(usageError)):
-		return 2
+		return misuse
 	}
 	return 1
 }

@@ -16,6 +16,7 @@ import (
 
 	"qinst.dev/internal/format/salvage"
 	"qinst.dev/internal/format/text"
+	"qinst.dev/internal/lab"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/report/doc"
 	"qinst.dev/internal/trace"
@@ -206,7 +207,16 @@ func writeText(e *env, d *doc.Doc) error {
 	if n := columnsOf(e.raw); n > 0 {
 		d.Columns = min(max(n, fewColumns), manyColumns)
 	}
+	if d.Coloured = coloured(e.raw, os.Getenv); d.Coloured {
+		return d.WriteText(e.raw) // e.stdout would show the colours' bytes
+	}
 	return d.WriteText(e.stdout)
+}
+
+// coloured reports whether text for w may have colours: it is a terminal, and the user has not
+// declined them (no-color.org).
+func coloured(w io.Writer, getenv func(string) string) bool {
+	return lab.Terminal(w) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 }
 
 // slowSize is the size above which a missing index is reported, because finding a part of a

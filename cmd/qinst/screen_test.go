@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -44,6 +45,33 @@ func TestFirstScreen(t *testing.T) {
 		}
 		if all := strings.Count(before, "\n") + 1 + len(lines); all > 25 || items > 3 {
 			t.Errorf("%s: found %d lines and %d conclusions, expected 25 and 3 at most:\n%s%s", file, all, items, before, screen)
+		}
+	}
+}
+
+// Only a terminal gets colours, and none that the user declined.
+func TestColoured(t *testing.T) {
+	t.Parallel()
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer terminal.Close()
+	for _, c := range []struct {
+		name, value string
+		want        bool
+	}{{"TERM", "xterm", true}, {"TERM", "dumb", false}, {"NO_COLOR", "1", false}} {
+		getenv := func(name string) string {
+			if name == c.name {
+				return c.value
+			}
+			return ""
+		}
+		if got := coloured(terminal, getenv); got != c.want {
+			t.Errorf("%s=%s: found %t, expected %t", c.name, c.value, got, c.want)
+		}
+		if coloured(new(bytes.Buffer), getenv) {
+			t.Errorf("%s=%s: found colours where there is no terminal", c.name, c.value)
 		}
 	}
 }

@@ -33,6 +33,9 @@ var sources embed.FS
 // against. A new line is added after the self-test passed with it.
 var supported = []string{"go1.26", "go1.27"}
 
+// Supported returns the release lines of Go whose runtime can be observed, such as go1.26.
+func Supported() []string { return slices.Clone(supported) }
+
 // tried is a further line, set by the linker, to see what breaks: see go run ./internal/trials
 // releases.
 var tried string

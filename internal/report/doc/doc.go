@@ -20,6 +20,9 @@ type Doc struct {
 	// Columns is the width of the terminal that statements are broken for, 0 for the usual one.
 	// Tables are as wide as they are.
 	Columns int `json:"-"`
+	// Coloured makes headings bold and warnings yellow, for a terminal that can. All other text is
+	// visible: what names contain moves no cursor.
+	Coloured bool `json:"-"`
 }
 
 // Section is a part of a report. The first one has no title, because it is the summary that a

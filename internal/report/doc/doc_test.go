@@ -28,6 +28,28 @@ func sample() *Doc {
 	return d
 }
 
+// Colours are for terminals alone, and bytes of names are not among them.
+func TestColoured(t *testing.T) {
+	t.Parallel()
+	d := &Doc{}
+	s := d.Add("a", "Locks of \x1b[2J")
+	s.Say("plain \x1b[2J")
+	s.Warn("doubtful")
+	for _, c := range []struct {
+		coloured bool
+		want     string
+	}{
+		{false, "LOCKS OF \\X1B[2J\n  plain \\x1b[2J\n  WARNING: doubtful\n"},
+		{true, "\x1b[1mLOCKS OF \\X1B[2J\x1b[0m\n  plain \\x1b[2J\n\x1b[33m  WARNING: doubtful\x1b[0m\n"},
+	} {
+		d.Coloured = c.coloured
+		var b bytes.Buffer
+		if err := d.WriteText(&b); err != nil || b.String() != c.want {
+			t.Errorf("coloured %t: found %q (%v), expected %q", c.coloured, b.String(), err, c.want)
+		}
+	}
+}
+
 // Each form shows what the model has: nothing of it is lost on the way.
 func TestForms(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"qinst.dev/internal/measure"
 )
 
 // indent precedes the contents of a section on a terminal.
@@ -19,23 +21,28 @@ func (d *Doc) WriteText(w io.Writer) error {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		if err := s.text(out, cmp.Or(d.Columns, columns)); err != nil {
+		if err := s.text(out, cmp.Or(d.Columns, columns), d.Coloured); err != nil {
 			return err
 		}
 	}
 	return out.Flush()
 }
 
-func (s *Section) text(w io.Writer, columns int) error {
-	in := ""
+func (s *Section) text(w io.Writer, columns int, coloured bool) error {
+	in, style := "", map[Kind]string{}
+	if coloured {
+		style = styles
+	}
 	if s.Title != "" {
-		fmt.Fprintln(w, strings.ToUpper(s.Title))
+		fmt.Fprintln(w, styled(style[heading], strings.ToUpper(measure.Visible(s.Title))))
 		in = indent
 	}
 	for _, b := range s.Blocks {
 		switch {
 		case b.Text != nil:
-			wrapped(w, columns, in+strings.Repeat(indent, b.Text.Level), prefixes[b.Text.Kind], b.Text.Text)
+			var lines strings.Builder
+			wrapped(&lines, columns, in+strings.Repeat(indent, b.Text.Level), prefixes[b.Text.Kind], b.Text.Text)
+			fmt.Fprintln(w, styled(style[b.Text.Kind], strings.TrimSuffix(lines.String(), "\n")))
 		case b.Table != nil:
 			if err := b.Table.WriteText(w, in+strings.Repeat(indent, b.Table.Level)); err != nil {
 				return err
@@ -46,6 +53,20 @@ func (s *Section) text(w io.Writer, columns int) error {
 		}
 	}
 	return nil
+}
+
+// heading is the kind of a section's title.
+const heading Kind = "heading"
+
+// styles are what a terminal takes to show statements in bold and in yellow, by kind.
+var styles = map[Kind]string{heading: "\x1b[1m", Warning: "\x1b[33m"}
+
+// styled returns lines in a style, and as they are without one.
+func styled(style, lines string) string {
+	if style == "" {
+		return lines
+	}
+	return style + lines + "\x1b[0m"
 }
 
 // columns is the usual width of a terminal.
