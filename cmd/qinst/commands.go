@@ -219,15 +219,16 @@ func commands() []command {
 			}, setupCompletion},
 		{"version", "", "print version, toolchain and formats",
 			"The first line is qinst's version and the Go release that it was built with; the others\n" +
-				"say which releases of Go it builds programs with, and what it reads and writes.",
-			[][2]string{{"version", "of qinst, of Go and of the formats"}, {"-version", "the same"}}, setupVersion},
+				"say which releases of Go it builds programs with, and what it reads and writes.\n" +
+				"\"qinst -version\" is the same.",
+			[][2]string{{"version", "of qinst, of Go and of the formats"}, {"help", "all commands"}}, setupVersion},
 		{"help", "[command]", "explain a command",
 			"Qinst without arguments prints the list of commands, too. Its status is 2 then, as that\n" +
-				"of the go command, so that a script whose command is missing fails.",
+				"of the go command, so that a script whose command is missing fails. \"qinst COMMAND -help\"\n" +
+				"is the same as \"qinst help COMMAND\".",
 			[][2]string{
 				{"help", "all commands"},
 				{"help run", "one command, with its flags"},
-				{"run -help", "the same"},
 			}, setupHelp},
 	}
 }
