@@ -39,8 +39,8 @@ func TestColoured(t *testing.T) {
 		coloured bool
 		want     string
 	}{
-		{false, "LOCKS OF \\X1B[2J\n  plain \\x1b[2J\n  WARNING: doubtful\n"},
-		{true, "\x1b[1mLOCKS OF \\X1B[2J\x1b[0m\n  plain \\x1b[2J\n\x1b[33m  WARNING: doubtful\x1b[0m\n"},
+		{false, "LOCKS OF \\x1b[2J\n  plain \\x1b[2J\n  WARNING: doubtful\n"},
+		{true, "\x1b[1mLOCKS OF \\x1b[2J\x1b[0m\n  plain \\x1b[2J\n\x1b[33m  WARNING: doubtful\x1b[0m\n"},
 	} {
 		d.Coloured = c.coloured
 		var b bytes.Buffer

@@ -34,7 +34,7 @@ func (s *Section) text(w io.Writer, columns int, coloured bool) error {
 		style = styles
 	}
 	if s.Title != "" {
-		fmt.Fprintln(w, styled(style[heading], strings.ToUpper(measure.Visible(s.Title))))
+		fmt.Fprintln(w, styled(style[heading], measure.Visible(strings.ToUpper(s.Title))))
 		in = indent
 	}
 	for _, b := range s.Blocks {
@@ -102,7 +102,7 @@ func (t *Table) WriteText(w io.Writer, indent string) error {
 	if t.headed() {
 		head := make([]Cell, len(t.Columns))
 		for i, c := range t.Columns {
-			head[i].Text = c.Name
+			head[i].Text = measure.Visible(c.Name)
 		}
 		rows = append([][]Cell{head}, rows...)
 	}
