@@ -152,6 +152,8 @@ type page struct {
 	*testing.T
 	ctx context.Context
 
+	patience time.Duration // for what is waited for
+
 	mu       sync.Mutex
 	wrong    []string // messages of the console
 	requests []string
@@ -174,9 +176,9 @@ func blank(t *testing.T) *page {
 	}
 	ctx, cancel := chromedp.NewContext(chrome)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
 	t.Cleanup(cancel)
-	p := &page{T: t, ctx: ctx}
+	p := &page{T: t, ctx: ctx, patience: 15 * time.Second}
 	if err := chromedp.Listen(ctx, p.note); err != nil {
 		t.Fatal(err)
 	}
@@ -254,13 +256,13 @@ func eval[T any](p *page, js string) T {
 // until waits until an expression holds in the page.
 func (p *page) until(js string) {
 	p.Helper()
-	for range 300 {
+	for begun := time.Now(); time.Since(begun) < p.patience; {
 		if eval[bool](p, "!!("+js+")") {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	p.Fatalf("%s does not hold within 15 s; the page says\n%.1500s", js, eval[string](p, "document.body.innerText"))
+	p.Fatalf("%s does not hold within %v; the page says\n%.1500s", js, p.patience, eval[string](p, "document.body.innerText"))
 }
 
 // says waits until the page has a text.

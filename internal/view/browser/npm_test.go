@@ -16,6 +16,7 @@ import (
 
 // tools are packages of npm that tests take, by name: version and checksum of the archive.
 var tools = map[string][2]string{
+	"speedscope": {"1.25.0", "2831f1e0d26df914b477e522d78b8485511495a6af81a0b88158f8b48f9e0d03"},
 	"axe-core":   {"4.11.0", "39bed7d72308f6d620789c169d699bfd7e8da80f65b545821a6b2215c3e83107"},
 	"typescript": {"5.9.3", "10e108c9cf7d5f2879053dff18515fb405abf2ccef63eaaf017d9c571687a1d3"},
 }

@@ -77,7 +77,7 @@ function Paths() {
     <div class="row"><label>Width <select value=${measure.value} onChange=${(e) => { measure.value = e.target.value; }}>
       ${measures.map(([id, name]) => html`<option value=${id}>${name}</option>`)}</select></label>
       <button onClick=${() => zoomFlame(null)}>Whole run</button></div>
-    <p class="told dim" aria-live="polite">${told.value || "From the top down, across goroutines. Click to enlarge."}</p>
+    <p class="told dim" aria-live="polite">${told.value || "From the top down, across goroutines. Click to enlarge; arrow keys lead along the paths."}</p>
     <canvas id="flame" tabindex="0" role="img" aria-label="Call paths by time; the table has the same numbers"></canvas>`;
 }
 

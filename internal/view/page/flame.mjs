@@ -21,13 +21,13 @@ export function drawFlame(canvas, root, of, told) {
   const fresh = !state || state.canvas !== canvas;
   state = { canvas, root, of, top, boxes: [] };
   flameAt = told;
-  const wide = canvas.clientWidth, total = Math.max(1, top[of]);
+  const wide = canvas.clientWidth;
   let deep = 0;
   (function place(f, x, width, depth) {
     if (width < 0.5) return;
     deep = Math.max(deep, depth);
     state.boxes.push({ f, x, width, y: depth * row });
-    for (const c of [...(f.children || [])].sort((a, b) => b[of] - a[of])) {
+    for (const c of byTime(f)) {
       const w = (width * c[of]) / Math.max(1, f[of]);
       place(c, x, w, depth + 1);
       x += w;
@@ -70,11 +70,36 @@ function listen(canvas) {
   const find = (e) => state.boxes.findLast((b) => e.offsetY >= b.y && e.offsetY < b.y + row && e.offsetX >= b.x && e.offsetX < b.x + b.width);
   canvas.addEventListener("pointermove", (e) => {
     const b = find(e);
-    if (b) flameAt(`${b.f.name}: ${time(b.f[state.of])}, ${percent(b.f[state.of] / Math.max(1, state.root[state.of]))} of the run`);
+    if (b) say(b.f);
   });
   canvas.addEventListener("click", (e) => { const b = find(e); if (b) zoomFlame(b.f === state.top ? null : b.f); });
   canvas.addEventListener("keydown", (e) => {
-    const next = { Enter: state.top.children?.[0], ArrowDown: state.top.children?.[0], Home: state.root, Escape: state.root }[e.key];
-    if (next) { e.preventDefault(); zoomFlame(next); }
+    const next = leads(state.top, e.key);
+    if (!next) return;
+    e.preventDefault();
+    zoomFlame(next);
+    say(next);
   });
+}
+
+// leads is where a key leads from a procedure: into its callee with most time, back to its caller,
+// or to the callee of the same caller before or after it.
+function leads(f, key) {
+  const above = callerOf(state.root, f), all = above ? byTime(above) : [f], i = all.indexOf(f);
+  return { Enter: byTime(f)[0], ArrowDown: byTime(f)[0], ArrowUp: above, ArrowLeft: all[i - 1], ArrowRight: all[i + 1],
+    Home: state.root, Escape: state.root }[key];
+}
+
+function callerOf(root, f) {
+  for (const c of root.children || []) {
+    const found = c === f ? root : callerOf(c, f);
+    if (found) return found;
+  }
+  return null;
+}
+
+const byTime = (f) => [...(f.children || [])].sort((a, b) => b[state.of] - a[state.of]);
+
+function say(f) {
+  flameAt(`${f.name}: ${time(f[state.of])}, ${percent(f[state.of] / Math.max(1, state.root[state.of]))} of the run`);
 }

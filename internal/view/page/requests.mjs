@@ -1,7 +1,7 @@
 // Requests: their latencies over time, and the slowest of them.
 
 import { signal } from "./vendor/signals-core.mjs";
-import { answer, choose, chosen, html, run, timeline } from "./state.mjs";
+import { answer, chosen, html, lead, run, timeline } from "./state.mjs";
 import { count, percent, time } from "./words.mjs";
 
 const name = signal("");
@@ -33,7 +33,7 @@ function look(x) {
   chosen.value = "g" + x.g;
   timeline.wall ||= run.value.wall_ns;
   timeline.window(x.from - margin, x.to + margin);
-  choose("timeline");
+  lead("timeline");
 }
 
 // Heat draws how many requests ended at a time with a latency. Darker squares have more.

@@ -51,9 +51,15 @@ export function choose(name) {
   history.replaceState(null, "", "#" + name);
 }
 
+// lead chooses a view from within another one. What had the focus is gone then: the view gets it.
+export function lead(view) {
+  choose(view);
+  document.getElementById("panel").focus();
+}
+
 // show leads to a part of the program in a view.
 export function show(name, view) {
   chosen.value = name;
   if (view === "table") filter.value = name;
-  choose(view);
+  lead(view);
 }

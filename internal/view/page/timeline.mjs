@@ -138,7 +138,11 @@ export class Timeline {
     const tracks = this.tracks(), number = ++this.asked;
     const hidden = this.list.length - tracks.length + Object.values(this.more).reduce((a, b) => a + b, 0);
     this.rest.value = hidden > 0 ? `${hidden.toLocaleString("en")} more tracks: find them by name` : "";
-    if (!tracks.length) { this.shown = { tracks: [], names: {} }; return this.draw(); }
+    if (!tracks.length) {
+      this.words.value = this.rest.value = "No track has this name.";
+      this.shown = { tracks: [], names: {} };
+      return this.draw();
+    }
     const px = Math.round(this.width * devicePixelRatio);
     const part = `from=${Math.floor(this.from)}&to=${Math.ceil(this.to)}&px=${px}`;
     const answer = await this.ask(`timeline?${part}&tracks=${tracks.map((t) => t.id)}`);
