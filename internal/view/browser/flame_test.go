@@ -20,7 +20,8 @@ func TestFlameKeys(t *testing.T) {
 		p.until(fmt.Sprintf("%s !== %q", told, before))
 		said = append(said, eval[string](p, told))
 	}
-	if said[0] != said[2] || said[0] != said[4] || said[1] == said[0] || said[3] == said[0] || !strings.Contains(said[5], "100") {
+	if said[0] != said[2] || said[0] != said[4] || said[1] == said[0] || said[3] == said[0] ||
+		!strings.Contains(said[5], "100") {
 		t.Errorf("the flame graph says %q, expected a path, another one, back, deeper, back, and the whole run", said)
 	}
 }

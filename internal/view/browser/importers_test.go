@@ -20,7 +20,7 @@ var exports = []string{"locks", "quicksort", "convoy", "odd"}
 const catapult = `<!doctype html><title>viewer</title><body></body><script src="/static/webcomponents.min.js"></script>
 <link rel="import" href="/static/trace_viewer_full.html">`
 
-// imported reads the trace at /trace, and returns what the viewer warns of and how many slices it has.
+// imported reads the trace at /trace, and returns the viewer's warnings and how many slices it has.
 const imported = `fetch("/trace").then((x) => x.text()).then((text) => {
 	const model = new tr.Model();
 	new tr.importer.Import(model, new tr.importer.ImportOptions()).importTraces([text]);
@@ -53,7 +53,8 @@ func TestCatapult(t *testing.T) {
 				t.Errorf("found warnings %.1000q", found.Warnings)
 			}
 			text := qinst(t, "export", "-to", "chrome", file)
-			if begun := bytes.Count(text, []byte(`"ph":"B"`)) + bytes.Count(text, []byte(`"ph":"X"`)); found.Slices != begun || begun == 0 {
+			begun := bytes.Count(text, []byte(`"ph":"B"`)) + bytes.Count(text, []byte(`"ph":"X"`))
+			if found.Slices != begun || begun == 0 {
 				t.Errorf("found %d slices, expected the %d of the file", found.Slices, begun)
 			}
 			if flows := bytes.Count(text, []byte(`"ph":"f"`)); found.Flows != flows {
