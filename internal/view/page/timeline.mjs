@@ -23,6 +23,7 @@ export class Timeline {
     this.list = [];
     this.more = {};
     this.canvas = this.shown = null;
+    this.waits = false; // for an answer
     this.find = signal("");
     this.rest = signal("");
     this.words = signal("Time axis");
@@ -116,7 +117,9 @@ export class Timeline {
     this.part.value = [this.from, this.to];
     this.draw();
     clearTimeout(this.soon);
-    this.soon = setTimeout(() => this.fetch(), 60);
+    // At once, but while an answer is on its way only when the window stays for a moment.
+    if (this.waits) this.soon = setTimeout(() => this.fetch(), 60);
+    else this.fetch();
   }
 
   // tracks are those to show: what was looked for, what was chosen, and of each group the first ones.
@@ -145,7 +148,8 @@ export class Timeline {
     }
     const px = Math.round(this.width * devicePixelRatio);
     const part = `from=${Math.floor(this.from)}&to=${Math.ceil(this.to)}&px=${px}`;
-    const answer = await this.ask(`timeline?${part}&tracks=${tracks.map((t) => t.id)}`);
+    this.waits = true;
+    const answer = await this.ask(`timeline?${part}&tracks=${tracks.map((t) => t.id)}`).finally(() => { this.waits = false; });
     if (number !== this.asked) return; // a later question is on its way
     this.ask("path?" + part).then((path) => { // which may take longer
       if (number !== this.asked) return;
