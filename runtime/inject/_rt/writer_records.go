@@ -393,12 +393,21 @@ func qinstAllocated() (n uint64) {
 			n += small
 		}
 	}
-	for _, p := range allp {
-		if p == nil || p.mcache == nil {
+	// GOMAXPROCS may replace the list meanwhile, and its lock may be held by a thread that dies. A
+	// longer list is there before gomaxprocs has its length, which therefore is read first.
+	procs := int(atomic.Loadint32(&gomaxprocs))
+	all := allp
+	for i := range min(procs, len(all)) {
+		p := all[i]
+		if p == nil {
 			continue
 		}
-		n += uint64(p.mcache.tinyAllocs)
-		for _, s := range &p.mcache.alloc {
+		cache := p.mcache // read once: a processor that is taken away loses it
+		if cache == nil {
+			continue
+		}
+		n += uint64(cache.tinyAllocs)
+		for _, s := range &cache.alloc {
 			if s != nil && s != &emptymspan {
 				n += uint64(s.allocCount) - uint64(s.allocCountBeforeCache)
 			}
