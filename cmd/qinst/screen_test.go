@@ -54,7 +54,7 @@ func TestColoured(t *testing.T) {
 	t.Parallel()
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skip(err)
+		t.Skip("found no terminal to open: ", err)
 	}
 	defer terminal.Close()
 	for _, c := range []struct {

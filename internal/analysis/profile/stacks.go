@@ -128,3 +128,17 @@ func procFrame(t *trace.Tables, proc trace.PointID) Frame {
 	p := &t.Points[proc]
 	return Frame{Name: p.Name, File: p.File, Line: p.Line, At: p.Line}
 }
+
+// StackTimes are the times of a stack, by their names.
+var StackTimes = []struct {
+	Name string
+	Of   func(*Stack) int64
+}{
+	{"npt", func(s *Stack) int64 { return s.NPT }},
+	{"busy", func(s *Stack) int64 { return s.Busy }},
+	{"spin", func(s *Stack) int64 { return s.Spin }},
+	{"blocked", func(s *Stack) int64 { return s.Blocked }},
+	{"ready", func(s *Stack) int64 { return s.Ready }},
+	{"syscall", func(s *Stack) int64 { return s.Syscall }},
+	{"off-CPU", func(s *Stack) int64 { return s.Off }},
+}

@@ -23,35 +23,21 @@ import (
 // idle is the time in which no processor was busy.
 const idle = "[no processor busy]"
 
-// times are those of a stack, by the name of the process that has them.
-var times = []struct {
-	name string
-	of   func(*profile.Stack) int64
-}{
-	{"npt", func(s *profile.Stack) int64 { return s.NPT }},
-	{"busy", func(s *profile.Stack) int64 { return s.Busy }},
-	{"spin", func(s *profile.Stack) int64 { return s.Spin }},
-	{"blocked", func(s *profile.Stack) int64 { return s.Blocked }},
-	{"ready", func(s *profile.Stack) int64 { return s.Ready }},
-	{"syscall", func(s *profile.Stack) int64 { return s.Syscall }},
-	{"off-CPU", func(s *profile.Stack) int64 { return s.Off }},
-}
-
 // Write writes the stacks of a profile of a run that began at a time, in ns since 1970.
 func Write(to io.Writer, p *profile.Profile, began int64) error {
-	t, of := newTables(), make([]threads, len(times))
+	t, of := newTables(), make([]threads, len(profile.StackTimes))
 	for st := range p.Stacks() {
 		name, stack := t.path(st.Frames)
-		for i, kind := range times {
-			of[i].add(name, stack, kind.of(&st))
+		for i, kind := range profile.StackTimes {
+			of[i].add(name, stack, kind.Of(&st))
 		}
 	}
 	_, stack := t.path([]profile.Frame{{Name: idle}})
 	of[0].add(idle, stack, p.Idle)
 	f := file{Meta: newMeta(p.Program, began), Libs: []string{}, Shared: t.shared, Threads: []*thread{}}
-	for i, kind := range times {
+	for i, kind := range profile.StackTimes {
 		for _, th := range of[i].list {
-			th.TID, th.PID, th.ProcessName = len(f.Threads), kind.name, kind.name
+			th.TID, th.PID, th.ProcessName = len(f.Threads), kind.Name, kind.Name
 			f.Threads = append(f.Threads, th)
 			if i == 0 {
 				f.Meta.Visible = append(f.Meta.Visible, th.TID)

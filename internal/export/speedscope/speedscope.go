@@ -46,20 +46,6 @@ type weights struct {
 	Weights []int64 `json:"weights"`
 }
 
-// times are those of a stack, by the name of the profile that has them.
-var times = []struct {
-	name string
-	of   func(*profile.Stack) int64
-}{
-	{"npt", func(s *profile.Stack) int64 { return s.NPT }},
-	{"busy", func(s *profile.Stack) int64 { return s.Busy }},
-	{"spin", func(s *profile.Stack) int64 { return s.Spin }},
-	{"blocked", func(s *profile.Stack) int64 { return s.Blocked }},
-	{"ready", func(s *profile.Stack) int64 { return s.Ready }},
-	{"syscall", func(s *profile.Stack) int64 { return s.Syscall }},
-	{"off-CPU", func(s *profile.Stack) int64 { return s.Off }},
-}
-
 // Write writes the stacks of a profile.
 func Write(to io.Writer, p *profile.Profile) error {
 	f := file{Schema: "https://www.speedscope.app/file-format-schema.json", Name: p.Program, Exporter: "qinst",
@@ -73,8 +59,8 @@ func Write(to io.Writer, p *profile.Profile) error {
 		}
 		return n
 	}
-	for _, t := range times {
-		f.Profiles = append(f.Profiles, weights{Type: "sampled", Name: t.name, Unit: "nanoseconds", Samples: [][]int{},
+	for _, t := range profile.StackTimes {
+		f.Profiles = append(f.Profiles, weights{Type: "sampled", Name: t.Name, Unit: "nanoseconds", Samples: [][]int{},
 			Weights: []int64{}})
 	}
 	for st := range p.Stacks() {
@@ -86,8 +72,8 @@ func Write(to io.Writer, p *profile.Profile) error {
 		if len(path) == 0 {
 			path = []int{number(frame{Name: "[no procedure]"})}
 		}
-		for i, t := range times {
-			f.Profiles[i].add(path, t.of(&st))
+		for i, t := range profile.StackTimes {
+			f.Profiles[i].add(path, t.Of(&st))
 		}
 	}
 	f.Profiles[0].add([]int{number(frame{Name: "[no processor busy]"})}, p.Idle)
