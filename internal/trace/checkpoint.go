@@ -227,6 +227,9 @@ func (t *Trace) near(ticks uint64) (*checkpoint, error) {
 	if t.index == nil {
 		return nil, nil
 	}
+	if t.index.notes != nil {
+		return t.index.notes.near(ticks), nil
+	}
 	i, found := slices.BinarySearchFunc(t.index.list, ticks, compareTicks)
 	if !found {
 		i--

@@ -63,7 +63,7 @@ func (t *Trace) writeIndex(w io.Writer, every int) error {
 		return follow.follow(batch)
 	})
 	m.pause = func() error {
-		if events < next {
+		if events+len(m.batch) < next {
 			return nil
 		}
 		if err := m.flush(); err != nil {
@@ -112,9 +112,10 @@ func (c *checkpoint) write(w *sddf.Writer) error {
 
 // indexFile is an opened index.
 type indexFile struct {
-	file *os.File
-	r    *sddf.Reader
-	list []checkpointHead
+	file  *os.File
+	r     *sddf.Reader
+	list  []checkpointHead
+	notes *notes // instead of a file
 }
 
 // Indexed reports whether an index of the trace was found next to it.

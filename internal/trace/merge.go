@@ -62,6 +62,10 @@ type merger struct {
 // be called again.
 func (t *Trace) Events(f func([]Event) error) (Losses, error) {
 	m := t.merger(f)
+	if t.index != nil && t.index.notes != nil {
+		m = t.index.notes.merger(t, f)
+		defer func() { t.index.notes.whole = true }()
+	}
 	if err := m.run(); err != nil {
 		return m.losses, err
 	}

@@ -126,7 +126,7 @@ func index(r io.ReaderAt, size int64) (*Trace, error) {
 // Close closes the file that Open opened.
 func (t *Trace) Close() error {
 	var err error
-	if t.index != nil {
+	if t.index != nil && t.index.file != nil {
 		err = t.index.file.Close()
 	}
 	if t.file != nil {

@@ -106,7 +106,11 @@ func TestWindow(t *testing.T) {
 			t.Skip("the clocks disagree too much") // what is repaired depends on where reading began
 		}
 		valid := tracetest.Validate(plain) == nil
-		for what, tr := range map[string]*trace.Trace{"window": plain, "indexed window": quick} {
+		noted := trace.NotingEvery(plain, rapid.IntRange(1, 20).Draw(t, "noted every"), rapid.IntRange(1, 100).Draw(t, "weight"))
+		if _, err := noted.Events(func([]trace.Event) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		for what, tr := range map[string]*trace.Trace{"window": plain, "indexed window": quick, "window of notes": noted} {
 			w, err := tr.Window(from, to)
 			if err != nil {
 				t.Fatal(err)

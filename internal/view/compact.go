@@ -40,7 +40,7 @@ func (ts *tracks) room() bool {
 }
 
 // compact keeps slices together that are shorter than a time, and together too. Their number and
-// their time in all stay as they are. Of numbers the largest one stays.
+// their time in all stay as they are. Of numbers the largest and the last one stay.
 func (ts *tracks) compact(fine trace.Time) {
 	ts.fine, ts.kept = fine, 0
 	for _, t := range ts.list {
@@ -71,14 +71,19 @@ func compacted(all []slice, fine trace.Time) []slice {
 	return fitted(list)
 }
 
+// largest has, of numbers that follow each other within a time, the largest one, and the last one,
+// so that it is right after them.
 func largest(all []value, fine trace.Time) []value {
 	list := all[:0]
-	for i, v := range all {
-		if n := len(list); n > 1 && i+1 < len(all) && v.at-list[n-1].at < fine {
-			list[n-1].n = max(list[n-1].n, v.n)
-			continue
+	for i := 0; i < len(all); {
+		most, last := all[i], all[i]
+		for i++; i < len(all) && all[i].at-most.at < fine; i++ {
+			last = all[i]
+			most.n = max(most.n, last.n)
 		}
-		list = append(list, v)
+		if list = append(list, most); last.n != most.n {
+			list = append(list, last)
+		}
 	}
 	return fitted(list)
 }

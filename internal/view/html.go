@@ -150,7 +150,7 @@ func (b *book) timeline() File {
 		More   map[string]int `json:"more"`
 	}{list, more}
 	for px := keptPixels; px > 1 && len(ids) > 0; px /= 2 {
-		x := b.s.onPixels(0, ts.end+1, px, ids[:min(len(ids), mostTracks)])
+		x := b.s.onPixels(0, ts.end+1, px, ids[:min(len(ids), mostTracks)], nil)
 		n := 0
 		for _, l := range x.Tracks {
 			n += len(l.Spans) + len(l.Values)

@@ -200,7 +200,7 @@ func (s *Server) trace(url.Values) (any, error) {
 	}
 	p := v.facts.Profile
 	run.Read, run.Wall, run.Procs, run.Events = true, p.Wall, p.Procs, p.Events
-	run.Left, run.Fine, run.Locks = v.tracks.left, v.tracks.fine, v.lanes.Locks
+	run.Left, run.Locks = v.tracks.left, v.lanes.Locks
 	for _, section := range report.Page(v.t, v.facts).Sections {
 		for _, b := range section.Blocks {
 			if b.Text != nil && slices.Contains([]string{"summary", "run", "notes"}, section.ID) {
@@ -221,7 +221,6 @@ type Run struct {
 	Events  int64                  `json:"events"`
 	Said    map[string][]*doc.Text `json:"said"` // by section of the report
 	Left    int64                  `json:"slices_left"`
-	Fine    trace.Time             `json:"fine_ns"` // shorter slices may not be apart; 0: all are
 	Locks   int64                  `json:"locks_left"`
 }
 
@@ -287,7 +286,26 @@ func (s *Server) timeline(q url.Values) (any, error) {
 			return nil, fmt.Errorf("found track %q, expected one of /api/v1/tracks", id)
 		}
 	}
-	return s.slices(from, to, px, ids), nil
+	near, err := s.near(from, to, px, q.Get("exact"))
+	if err != nil {
+		return nil, err
+	}
+	return s.slices(from, to, px, ids, near), nil
+}
+
+// near is the part between two times with all its slices, if it was asked for and can be.
+func (s *Server) near(from, to trace.Time, px int, exact string) (*closeup, error) {
+	switch exact {
+	case "", "0":
+		return nil, nil
+	case "1":
+		near, err := s.view.closeTo(from, to)
+		if err != nil {
+			err = unread{err}
+		}
+		return near, err
+	}
+	return nil, fmt.Errorf("found exact=%s, expected 0 or 1", exact)
 }
 
 // line are the slices of a track, or its numbers.
@@ -303,6 +321,7 @@ type part struct {
 	Names  map[uint32]string `json:"names"`
 	Wakes  [][3]int64        `json:"wakes"` // time, goroutine, the one that it made ready
 	More   int               `json:"more_wakes"`
+	Fine   trace.Time        `json:"fine_ns,omitempty"` // shorter slices may be together; 0: none is seen to be
 }
 
 // widest is how many pixels a picture of the whole run has at most for which slices are taken
@@ -314,9 +333,9 @@ const widest = 1 << 13
 const mostAnswered = 8000
 
 // slices are those of tracks between two times, in an answer that is not too long.
-func (s *Server) slices(from, to trace.Time, px int, ids []string) part {
+func (s *Server) slices(from, to trace.Time, px int, ids []string, near *closeup) part {
 	for {
-		out := s.onPixels(from, to, px, ids)
+		out := s.onPixels(from, to, px, ids, near)
 		n := 0
 		for _, l := range out.Tracks {
 			n += len(l.Spans) + len(l.Values)
@@ -329,30 +348,41 @@ func (s *Server) slices(from, to trace.Time, px int, ids []string) part {
 }
 
 // onPixels are slices on so many pixels.
-func (s *Server) onPixels(from, to trace.Time, px int, ids []string) part {
+func (s *Server) onPixels(from, to trace.Time, px int, ids []string, near *closeup) part {
 	out := part{Tracks: []line{}, Names: map[uint32]string{}}
 	shown := map[lanes.ID]bool{}
-	s.view.tracks.mu.Lock()
-	defer s.view.tracks.mu.Unlock()
+	ts := s.view.tracks
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
 	wide := trace.Time(0)
 	select {
 	case <-s.view.done: // more slices would not be in it
-		wide = s.view.tracks.end / widest
+		wide = ts.end / widest
 	default:
+	}
+	if (to-from)/trace.Time(px) < ts.fine && near == nil {
+		out.Fine = ts.fine
 	}
 	for _, id := range ids {
 		n, _ := strconv.ParseUint(id, 10, 64)
-		t := s.view.tracks.by[lanes.ID(n)]
+		t := ts.by[lanes.ID(n)]
+		if near != nil {
+			t = near.track(ts, t)
+		}
 		shown[lanes.ID(n)] = true
 		l := line{ID: id, Values: t.steps(from, to, px)}
 		for _, x := range t.spans(from, to, px, wide) {
 			l.Spans = append(l.Spans, [7]int64{int64(x.Depth), int64(x.From), int64(x.To), int64(x.Name), int64(x.Kind),
 				int64(x.Count), x.Ns})
-			out.Names[x.Name] = strings.ToValidUTF8(s.view.tracks.names[x.Name], "\uFFFD")
+			out.Names[x.Name] = strings.ToValidUTF8(ts.names[x.Name], "\uFFFD")
 		}
 		out.Tracks = append(out.Tracks, l)
 	}
-	out.Wakes, out.More = s.view.tracks.wakesBetween(from, to, shown)
+	if near != nil {
+		out.Wakes, out.More = near.wakes(from, to, shown)
+	} else {
+		out.Wakes, out.More = ts.wakesBetween(from, to, shown)
+	}
 	return out
 }
 

@@ -24,8 +24,9 @@ type track struct {
 	wide   [][]slice // the same for windows of much of the run; see [track.level]
 	values []value   // of a lane of numbers
 	open   []open
-	ns     int64  // in slices of depth 0 other than waits; of a queue the time of all in it
-	start  uint32 // of a goroutine, the name of the function it was started for
+	since  trace.Time // from when on there was the lane
+	ns     int64      // in slices of depth 0 other than waits; of a queue the time of all in it
+	start  uint32     // of a goroutine, the name of the function it was started for
 }
 
 // slice is one of a lane, or several that follow each other: see [tracks.compact].
@@ -52,7 +53,8 @@ type value struct {
 type tracks struct {
 	mu    sync.Mutex // held while lanes are read, except for a moment now and then
 	calls int
-	now   trace.Time // how far they are read
+	now   trace.Time   // how far they are read
+	marks []trace.Time // where that was after so many calls
 
 	list  []*track // in the order in which they began
 	by    map[lanes.ID]*track
@@ -92,6 +94,9 @@ const often = 4096
 // reads says how far the lanes are read.
 func (ts *tracks) reads(at trace.Time) {
 	ts.now = at
+	if ts.calls%markEvery == 0 {
+		ts.marks = append(ts.marks, at)
+	}
 	if ts.calls++; ts.calls%often == 0 {
 		ts.mu.Unlock()
 		ts.mu.Lock()
@@ -102,7 +107,7 @@ func (ts *tracks) reads(at trace.Time) {
 func (ts *tracks) Lane(l lanes.Lane) {
 	t := ts.by[l.ID]
 	if t == nil {
-		t = &track{}
+		t = &track{since: ts.now}
 		ts.by[l.ID], ts.list = t, append(ts.list, t)
 	}
 	t.lane = l
@@ -258,19 +263,15 @@ func (t *track) spans(from, to trace.Time, px int, wide trace.Time) (list []Span
 	return list
 }
 
-// steps are the numbers of a track between two times, on so many pixels: the largest of each pixel.
+// steps are the numbers of a track between two times, on so many pixels: the largest of each pixel,
+// and the last one.
 func (t *track) steps(from, to trace.Time, px int) (list [][2]int64) {
 	i := sort.Search(len(t.values), func(i int) bool { return t.values[i].at > from })
 	if i > 0 {
 		list = append(list, [2]int64{int64(from), t.values[i-1].n})
 	}
-	narrow := max((to-from)/trace.Time(px), 1)
-	for ; i < len(t.values) && t.values[i].at < to; i++ {
-		v := t.values[i]
-		if k := len(list); k > 1 && int64(v.at)-list[k-1][0] < int64(narrow) {
-			list[k-1][1] = max(list[k-1][1], v.n)
-			continue
-		}
+	end := i + sort.Search(len(t.values)-i, func(k int) bool { return t.values[i+k].at >= to })
+	for _, v := range largest(slices.Clone(t.values[i:end]), max((to-from)/trace.Time(px), 1)) {
 		list = append(list, [2]int64{int64(v.at), v.n})
 	}
 	return list

@@ -9,7 +9,9 @@
 //	items                                      conclusions, as "qinst report -json" has them under advice,
 //	                                           with the command that checks their gains
 //	tracks                                     lanes, those of each group with most time first
-//	timeline?from&to&px&tracks=ID,ID           slices of tracks between two times, for so many pixels
+//	timeline?from&to&px&tracks=ID,ID[&exact=1] slices of tracks between two times, for so many pixels;
+//	                                           fine_ns: shorter ones may be together. exact reads that
+//	                                           part again, if it is not too long
 //	bands?from&to&px[&item]                    pictures of the run, of a conclusion if there is one
 //	path?from&to&px                            pieces of the path between two times
 //	table                                      entries of the profile
@@ -50,12 +52,16 @@ type View struct {
 	flame  func() *Flame
 	whole  func() *critpath.Result // with its path; nil: there is none
 	asking sync.Mutex              // held by one that computes from the steps
+	exact  exact
 }
 
 // New begins to read a trace. Its tracks are shown as far as it has been read.
-func New(t *trace.Trace) *View {
+func New(t *trace.Trace) *View { return newView(t, mostSlices) }
+
+func newView(t *trace.Trace, most int) *View {
 	v := &View{Sources: func() report.Sources { return report.Sources{} }, t: t, tracks: newTracks(t.Wall()),
-		done: make(chan struct{})}
+		done: make(chan struct{}), exact: exact{t: t.Noting()}}
+	v.tracks.most = most
 	v.items = sync.OnceValue(func() []advice.Item { return advice.Of(v.facts) })
 	v.whole = sync.OnceValue(v.newWhole)
 	v.flame = sync.OnceValue(func() *Flame { return newFlame(v.facts.Profile) })
@@ -72,7 +78,7 @@ func (v *View) Wait() error {
 func (v *View) read() {
 	defer close(v.done)
 	var shown, computed error
-	trace.Together(v.t, func(s trace.Source) {
+	trace.Together(v.exact.t, func(s trace.Source) {
 		v.tracks.mu.Lock()
 		defer v.tracks.mu.Unlock()
 		v.lanes, _, shown = lanes.Show(s, v.tracks)
@@ -80,4 +86,5 @@ func (v *View) read() {
 		v.facts, computed = advice.Read(s, profile.Within{})
 	})
 	v.err = errors.Join(shown, computed)
+	copy(v.t.Points, v.exact.t.Points) // what the end of the events says of them
 }

@@ -19,7 +19,7 @@ type Object struct {
 	// points with different names that were all about the object that is here now; none: as far as
 	// is known one name
 	Same    []trace.PointID
-	waiting int
+	Waiting int  // goroutines
 	blinks  bool // its points were not always traced
 	Unseen  bool // some operations on it may have no probe
 }
@@ -31,7 +31,7 @@ type Holder struct {
 }
 
 // InUse reports whether a goroutine holds the object or waits for it.
-func (ob *Object) InUse() bool { return len(ob.Holders) > 0 || ob.waiting > 0 }
+func (ob *Object) InUse() bool { return len(ob.Holders) > 0 || ob.Waiting > 0 }
 
 // Operation is one with a synchronization object.
 type Operation struct {

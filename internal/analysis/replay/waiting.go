@@ -57,7 +57,7 @@ func (w *Waiting) trackWait(x Wait) {
 	w.Wait = &w.wait
 	if x.Object != nil {
 		w.last.object = x.Object
-		x.Object.waiting++
+		x.Object.Waiting++
 	}
 }
 
@@ -66,7 +66,7 @@ func (w *Waiting) endWait() *Wait {
 	ended := w.Wait
 	w.Wait = nil
 	if ended.Object != nil {
-		ended.Object.waiting--
+		ended.Object.Waiting--
 	}
 	return ended
 }

@@ -39,6 +39,12 @@ type Forgetter interface {
 	Gone(lane ID)
 }
 
+// Knower is a form that knows some locks from before: they have lanes as soon as goroutines wait
+// for them. Others have from when they are first held.
+type Knower interface {
+	IsLock(object trace.Address) bool
+}
+
 // ID is the number of a lane.
 type ID uint64
 
@@ -47,7 +53,16 @@ type Lane struct {
 	ID     ID
 	Group  Group
 	Name   string
-	Number int64 // of a goroutine or a processor
+	Number int64         // of a goroutine or a processor
+	Object trace.Address // of a lock
+}
+
+// Holder is which one of a lock's lanes it is, 0 for those of anything else.
+func (l Lane) Holder() ID {
+	if l.Group != Locks {
+		return 0
+	}
+	return l.ID % mostHolders
 }
 
 // Group is the kind of a lane.
@@ -104,6 +119,7 @@ func Show(source trace.Source, form Form) (Left, trace.Losses, error) {
 	s := &shower{form: form, locks: map[int]*lock{}, names: map[place]string{},
 		called: map[string]int{}}
 	s.forgets, _ = form.(Forgetter)
+	s.knows, _ = form.(Knower)
 	s.r = replay.New(source, replay.Options{After: s.after})
 	losses, err := s.r.Run(s)
 	if err == nil {
@@ -118,6 +134,7 @@ type shower struct {
 	r       *replay.Replay
 	form    Form
 	forgets Forgetter    // the form; nil: it does not
+	knows   Knower       // the same
 	gs      []*goroutine // by slot
 	procs   []*goroutine // that run, by processor
 	gc      bool         // a cycle of the collector is open
@@ -145,13 +162,13 @@ type goroutine struct {
 	id      ID
 	title   string
 	name    string
-	depth   int   // slices that are open
-	apart   Kind  // of the innermost slice, if that is not of code
-	is      bool  // there is such a slice
-	proc    int   // on which it has an open slice; -1: none
-	regions int   // that are open; -1: it had none
-	entered bool  // a procedure
-	queued  *lock // for which it waits
+	depth   int            // slices that are open
+	apart   Kind           // of the innermost slice, if that is not of code
+	is      bool           // there is such a slice
+	proc    int            // on which it has an open slice; -1: none
+	regions int            // that are open; -1: it had none
+	entered bool           // a procedure
+	queued  *replay.Object // for which it waits
 }
 
 // lanes of what is not a goroutine have numbers of their own.

@@ -14,8 +14,8 @@ import (
 type lock struct {
 	number  ID
 	name    string
+	of      *replay.Object
 	holders []trace.Slot // by lane; NoSlot: none
-	waiting int64
 }
 
 // mostHolders is how many of a lock's holders at the same time have lanes.
@@ -24,12 +24,8 @@ const mostHolders = 64
 func (l *lock) lane(holder int) ID { return ofLock + l.number*mostHolders + ID(holder) }
 func (l *lock) queue() ID          { return ofQueue + l.number }
 
-func (l *lock) inUse() bool {
-	return l.waiting > 0 || slices.ContainsFunc(l.holders, func(g trace.Slot) bool { return g != trace.NoSlot })
-}
-
 // lockOf is the lock at an object; nil: it has no lanes.
-func (s *shower) lockOf(ob *replay.Object) *lock {
+func (s *shower) lockOf(ob *replay.Object, now trace.Time) *lock {
 	if l, ok := s.locks[ob.ID]; ok {
 		return l
 	}
@@ -39,7 +35,7 @@ func (s *shower) lockOf(ob *replay.Object) *lock {
 		return nil
 	}
 	s.locked++
-	l := &lock{number: ID(s.locked), name: "lock"}
+	l := &lock{number: ID(s.locked), name: "lock", of: ob}
 	if p := s.r.BestPoint(ob); p != trace.NoPoint {
 		l.name = s.r.T.Points[p].Name
 	}
@@ -48,13 +44,16 @@ func (s *shower) lockOf(ob *replay.Object) *lock {
 		l.name = fmt.Sprintf("%s (%d)", l.name, n)
 	}
 	s.locks[ob.ID] = l
-	s.form.Lane(Lane{ID: l.queue(), Group: Queues, Name: l.name + ": waiting", Number: int64(l.number)})
+	s.form.Lane(Lane{l.queue(), Queues, l.name + ": waiting", int64(l.number), ob.Address})
+	if ob.Waiting > 0 { // since before it was first held
+		s.form.Value(l.queue(), now, int64(ob.Waiting))
+	}
 	return l
 }
 
 // Acquire shows that a goroutine holds a lock.
 func (s *shower) Acquire(_ *replay.G, ob *replay.Object, h replay.Holder, _ replay.Held, now trace.Time) {
-	l, of := s.lockOf(ob), s.at(h.Slot)
+	l, of := s.lockOf(ob, now), s.at(h.Slot)
 	if l == nil || of == nil {
 		return
 	}
@@ -64,7 +63,7 @@ func (s *shower) Acquire(_ *replay.G, ob *replay.Object, h replay.Holder, _ repl
 			return
 		}
 		l.holders = append(l.holders, trace.NoSlot)
-		s.form.Lane(Lane{ID: l.lane(i), Group: Locks, Name: l.name, Number: int64(l.number)})
+		s.form.Lane(Lane{l.lane(i), Locks, l.name, int64(l.number), ob.Address})
 	}
 	l.holders[i] = h.Slot
 	s.form.Begin(l.lane(i), now, Held, of.title, 0)
@@ -84,27 +83,31 @@ func (s *shower) Release(g *replay.G, ob *replay.Object, _ int, _ replay.Release
 
 // Forget forgets the locks that are not in use: their numbers are used again.
 func (s *shower) Forget() {
-	maps.DeleteFunc(s.locks, func(_ int, l *lock) bool { return l == nil || !l.inUse() })
+	maps.DeleteFunc(s.locks, func(_ int, l *lock) bool { return l == nil || !l.of.InUse() })
 }
 
-// queues shows that a goroutine waits for a lock.
+// queues shows that a goroutine waits for an object, if that has lanes.
 func (s *shower) queues(l *goroutine, ob *replay.Object, now trace.Time) {
-	if ob == nil {
-		return
-	}
-	if lock := s.locks[ob.ID]; lock != nil {
-		lock.waiting++
-		l.queued = lock
-		s.form.Value(lock.queue(), now, lock.waiting)
+	if l.queued = ob; ob != nil {
+		s.queue(ob, now)
 	}
 }
 
 // leaves shows that it does not wait any more.
 func (s *shower) leaves(l *goroutine, now trace.Time) {
-	if lock := l.queued; lock != nil {
-		lock.waiting--
+	if ob := l.queued; ob != nil {
 		l.queued = nil
-		s.form.Value(lock.queue(), now, lock.waiting)
+		s.queue(ob, now)
+	}
+}
+
+func (s *shower) queue(ob *replay.Object, now trace.Time) {
+	l := s.locks[ob.ID]
+	if l == nil && s.knows != nil && s.knows.IsLock(ob.Address) {
+		l = s.lockOf(ob, now)
+	}
+	if l != nil {
+		s.form.Value(l.queue(), now, int64(ob.Waiting))
 	}
 }
 

@@ -62,8 +62,6 @@ function Time() {
     <p class="told dim" aria-live="polite">${told.value || "W and S zoom, A and D move; drag to move, wheel with ctrl to zoom. Point at a slice to read it."}</p>
     <canvas id="timeline" tabindex="0" role="img" aria-label=${timeline.words.value}></canvas>
     ${timeline.rest.value ? html`<p class="dim">${timeline.rest.value}</p>` : null}
-    ${r.fine_ns ? html`<p class="dim">The run is long: slices shorter than ${time(r.fine_ns)} may be drawn together
-      at any zoom. qinst view -from and -to show a part of it in full.</p>` : null}
     ${r.slices_left ? html`<p class="warn">${count(r.slices_left)} slices are not shown, because there are too many:
       qinst view -from and -to show a part of the run</p>` : null}
     ${r.locks_left ? html`<p class="warn">${count(r.locks_left)} locks have no track</p>` : null}`;

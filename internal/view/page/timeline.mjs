@@ -139,28 +139,43 @@ export class Timeline {
   async fetch() {
     if (!this.canvas || !this.wall) return;
     const tracks = this.tracks(), number = ++this.asked;
-    const hidden = this.list.length - tracks.length + Object.values(this.more).reduce((a, b) => a + b, 0);
-    this.rest.value = hidden > 0 ? `${hidden.toLocaleString("en")} more tracks: find them by name` : "";
     if (!tracks.length) {
       this.words.value = this.rest.value = "No track has this name.";
       this.shown = { tracks: [], names: {} };
       return this.draw();
     }
     const px = Math.round(this.width * devicePixelRatio);
-    const part = `from=${Math.floor(this.from)}&to=${Math.ceil(this.to)}&px=${px}`;
+    const part = `from=${Math.floor(this.from)}&to=${Math.ceil(this.to)}&px=${px}`, question = `timeline?${part}&tracks=${tracks.map((t) => t.id)}`;
     this.waits = true;
-    const answer = await this.ask(`timeline?${part}&tracks=${tracks.map((t) => t.id)}`).finally(() => { this.waits = false; });
+    const answer = await this.ask(question).finally(() => { this.waits = false; });
     if (number !== this.asked) return; // a later question is on its way
-    this.ask("path?" + part).then((path) => { // which may take longer
-      if (number !== this.asked) return;
-      answer.path = path;
-      this.draw();
-    });
+    this.take(answer, tracks);
+    if (answer.fine_ns) setTimeout(() => this.closer(question, number, tracks), 150);
+    const path = await this.ask("path?" + part); // which may take longer
+    if (number !== this.asked) return;
+    this.shown.path = path;
+    this.draw();
+  }
+
+  // closer asks for the slices that are drawn together, when the window stays for a moment.
+  async closer(question, number, tracks) {
+    if (number !== this.asked) return;
+    const answer = await this.ask(question + "&exact=1");
+    if (number === this.asked) this.take(answer, tracks);
+  }
+
+  // take shows an answer.
+  take(answer, tracks) {
     const of = new Map(tracks.map((t) => [t.id, t]));
     for (const t of answer.tracks) t.of = of.get(t.id);
     answer.tracks.sort((a, b) => tracks.indexOf(a.of) - tracks.indexOf(b.of));
+    answer.path = this.shown?.path;
     this.shown = answer;
-    if (answer.more_wakes) this.rest.value += ` ${answer.more_wakes.toLocaleString("en")} wake-ups are too many for arrows: zoom in.`;
+    const hidden = this.list.length - tracks.length + Object.values(this.more).reduce((a, b) => a + b, 0);
+    const said = [hidden > 0 && `${hidden.toLocaleString("en")} more tracks: find them by name.`,
+      answer.fine_ns && `Slices shorter than ${time(answer.fine_ns)} may be drawn together: zoom in.`,
+      answer.more_wakes && `${answer.more_wakes.toLocaleString("en")} wake-ups are too many for arrows: zoom in.`];
+    this.rest.value = said.filter(Boolean).join(" ");
     this.words.value = `Time axis from ${time(this.from)} to ${time(this.to)} with ${tracks.length} tracks: ` +
       tracks.slice(0, 10).map((t) => t.name).join(", ");
     this.draw();
