@@ -142,12 +142,13 @@ func commands() []command {
 				{"convert -to zstd -o small.sddf prog.sddf", "a compressed file"},
 				{"convert -to json prog.sddf", "one JSON object a line on the standard output"},
 			}, setupConvert},
-		{"view", "[flags] [file]", "show a trace in a browser",
+		{"view", "[flags] [[before] file]", "show a trace in a browser, or what changed between two",
 			"View serves a page on this machine: what to change first, the run on a time axis with\n" +
 				"processors, locks and goroutines, call paths, and a table. Requests need the token\n" +
-				"in the address that it prints.\n\n" + newestHelp,
+				"in the address that it prints. Of two files the first one is from before a change.\n\n" + newestHelp,
 			[][2]string{
 				{"view prog.sddf", "the whole run"},
+				{"view old.sddf new.sddf", "what changed between two runs"},
 				{"view -n -http 127.0.0.1:8000 -from 1s -to 2s prog.sddf", "one second of it, at a port of your choice"},
 			}, setupView},
 		{"export", "[flags] [file]", "write a trace in a form that other tools open",

@@ -75,7 +75,7 @@ func (r *runFlags) run(e *env, args []string) error {
 	}
 	err = r.answer(e, func(e *env) error { return r.report(e, out) })
 	if r.view && err == nil {
-		err = (&viewFlags{address: anyPort}).show(e, out)
+		err = (&viewFlags{address: anyPort}).show(e, out, "")
 	}
 	if ran != nil {
 		return ran

@@ -48,15 +48,19 @@ func setupView(fs *flagSet) action {
 const anyPort = "127.0.0.1:0"
 
 func (f *viewFlags) run(e *env, args []string) error {
+	if len(args) == 2 {
+		return f.show(e, args[1], args[0])
+	}
 	file, err := oneFile(e, "view", args)
 	if err != nil {
 		return err
 	}
-	return f.show(e, file)
+	return f.show(e, file, "")
 }
 
-// show shows a trace until the process is interrupted, or writes its page.
-func (f *viewFlags) show(e *env, file string) (err error) {
+// show shows a trace, and what changed since the one before it if there is one, until the process
+// is interrupted, or writes its page.
+func (f *viewFlags) show(e *env, file, before string) (err error) {
 	var l net.Listener
 	if f.html == "" {
 		if l, err = net.Listen("tcp", f.address); err != nil {
@@ -64,16 +68,19 @@ func (f *viewFlags) show(e *env, file string) (err error) {
 		}
 		defer l.Close()
 	}
-	var v *view.View
-	t, err := f.part.read(e, file, func(t *trace.Trace) error {
-		v = view.New(t)
-		return nil
-	})
+	v, t, err := f.open(e, file)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	v.File, v.Sources = file, sync.OnceValue(func() report.Sources { return sources(f.source) })
+	if before != "" {
+		was, t, err := f.open(e, before)
+		if err != nil {
+			return err
+		}
+		defer t.Close()
+		v.Before = was
+	}
 	if f.html != "" {
 		return replaced(e, f.html, f.force, func(w io.Writer) error { return view.WriteHTML(w, v) })
 	}
@@ -84,6 +91,18 @@ func (f *viewFlags) show(e *env, file string) (err error) {
 		browse(address)
 	}
 	return serve(l, s)
+}
+
+// open begins to read a trace.
+func (f *viewFlags) open(e *env, file string) (v *view.View, t *tracePart, err error) {
+	t, err = f.part.read(e, file, func(t *trace.Trace) error {
+		v = view.New(t)
+		return nil
+	})
+	if err == nil {
+		v.File, v.Sources = file, sync.OnceValue(func() report.Sources { return sources(f.source) })
+	}
+	return v, t, err
 }
 
 // serve answers until the process is interrupted.

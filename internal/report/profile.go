@@ -67,38 +67,24 @@ func ProfileDiff(old, p *profile.Profile, v View) *doc.Doc {
 		s.Warn("how long procedures ran cannot be compared: the machine was too busy in one of these runs")
 		return d
 	}
-	type pair struct{ old, now *profile.Entry }
-	pairs := map[string]*pair{}
-	var list []*pair
-	at := func(e *profile.Entry) *pair {
-		q := pairs[e.Kind+" "+e.ID]
-		if q == nil {
-			q = &pair{&profile.Entry{}, &profile.Entry{}}
-			pairs[e.Kind+" "+e.ID] = q
-			list = append(list, q)
-		}
-		return q
+	list := profile.Pairs(old.Entries, p.Entries)
+	for _, q := range list {
+		q.Was, q.Now = cmp.Or(q.Was, &profile.Entry{}), cmp.Or(q.Now, &profile.Entry{})
 	}
-	for i := range p.Entries {
-		at(&p.Entries[i]).now = &p.Entries[i]
-	}
-	for i := range old.Entries {
-		at(&old.Entries[i]).old = &old.Entries[i]
-	}
-	far := func(q *pair) int64 { return max(key(q.now)-key(q.old), key(q.old)-key(q.now)) }
-	slices.SortStableFunc(list, func(x, y *pair) int { return cmp.Compare(far(y), far(x)) })
+	far := func(q *profile.Pair) int64 { return max(key(q.Now)-key(q.Was), key(q.Was)-key(q.Now)) }
+	slices.SortStableFunc(list, func(x, y *profile.Pair) int { return cmp.Compare(far(y), far(x)) })
 	t := doc.NewTable("name", "self npt", "was", "", "npt", "was", "", "busy", "was", "calls", "was")
 	for _, q := range list {
-		e := q.now
+		e := q.Now
 		if e.Name == "" {
-			e = q.old
+			e = q.Was
 		}
 		t.Row(kindMark(e.Kind)+measure.Short(e.Name, loopWidth),
-			estimatedCell(q.now.SelfNPT, q.now.SelfNPTs), estimatedCell(q.old.SelfNPT, q.old.SelfNPTs),
-			changeWithin(q.now.SelfNPT, q.old.SelfNPT, q.now.SelfNPTs, q.old.SelfNPTs),
-			estimatedCell(q.now.NPT, q.now.NPTs), estimatedCell(q.old.NPT, q.old.NPTs),
-			changeWithin(q.now.NPT, q.old.NPT, q.now.NPTs, q.old.NPTs), doc.Time(q.now.Busy), doc.Time(q.old.Busy),
-			hitsCell(q.now.Called()), hitsCell(q.old.Called()))
+			estimatedCell(q.Now.SelfNPT, q.Now.SelfNPTs), estimatedCell(q.Was.SelfNPT, q.Was.SelfNPTs),
+			changeWithin(q.Now.SelfNPT, q.Was.SelfNPT, q.Now.SelfNPTs, q.Was.SelfNPTs),
+			estimatedCell(q.Now.NPT, q.Now.NPTs), estimatedCell(q.Was.NPT, q.Was.NPTs),
+			changeWithin(q.Now.NPT, q.Was.NPT, q.Now.NPTs, q.Was.NPTs), doc.Time(q.Now.Busy), doc.Time(q.Was.Busy),
+			hitsCell(q.Now.Called()), hitsCell(q.Was.Called()))
 	}
 	d.Add("entries", "").Table(t)
 	return d

@@ -7,16 +7,22 @@ import (
 	"qinst.dev/internal/analysis/profile"
 )
 
-// Flame is a procedure on call paths, with the times of all paths through it, in ns.
+// Flame is a procedure on call paths, with the times of all paths through it.
 type Flame struct {
-	Name     string   `json:"name"`
-	NPT      int64    `json:"npt"`
-	Busy     int64    `json:"busy"`
-	Blocked  int64    `json:"blocked"`
-	Ready    int64    `json:"ready"`
+	Name string `json:"name"`
+	Times
+	Was      *Times   `json:"was,omitempty"` // in the trace before, if there is one
 	Children []*Flame `json:"children,omitempty"`
 
 	by map[string]*Flame
+}
+
+// Times are those of call paths, in ns.
+type Times struct {
+	NPT     int64 `json:"npt"`
+	Busy    int64 `json:"busy"`
+	Blocked int64 `json:"blocked"`
+	Ready   int64 `json:"ready"`
 }
 
 // newFlame adds up the call paths of a profile. Children are in the order of their time.
@@ -32,6 +38,23 @@ func newFlame(p *profile.Profile) *Flame {
 	}
 	root.sort()
 	return root
+}
+
+// compare notes the times of the same paths in a trace before. Those that are only there are added,
+// and have no time.
+func (f *Flame) compare(was *Flame) {
+	f.Was = &Times{}
+	if was != nil {
+		*f.Was = was.Times
+		for _, c := range was.Children {
+			f.child(c.Name)
+		}
+	} else {
+		was = &Flame{}
+	}
+	for _, c := range f.Children {
+		c.compare(was.by[c.Name])
+	}
 }
 
 func (f *Flame) add(st *profile.Stack) {

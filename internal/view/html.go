@@ -70,6 +70,7 @@ func WriteHTML(w io.Writer, v *View) error {
 	}
 	b.pictures()
 	b.details()
+	b.before()
 	b.answers["file"] = b.timeline()
 	answers, err := json.Marshal(b.answers)
 	if err != nil {
@@ -106,6 +107,19 @@ func (b *book) pictures() {
 	}
 	if x, err := b.s.path(b.window(keptPixels)); err == nil {
 		b.answers["path"] = x
+	}
+}
+
+// before asks for what changed.
+func (b *book) before() {
+	v := b.s.view.Before
+	if v == nil {
+		return
+	}
+	b.ask("compared", nil)
+	was := &book{s: NewServer(v)}
+	if x, err := was.s.bands(was.window(keptParts)); err == nil {
+		b.answers["before/bands"] = x
 	}
 }
 

@@ -51,12 +51,21 @@ func NewServer(v *View) *Server {
 		"source": s.whole(s.source), "whatif": s.whole(s.whatIf), "requests": s.whole(s.requests),
 		"objects": s.whole(s.objects),
 	}
-	for path, answer := range s.api {
-		s.mux.HandleFunc("/api/v1/"+path, func(w http.ResponseWriter, r *http.Request) { reply(w, r, answer) })
+	if v.Before != nil {
+		s.api["compared"] = s.whole(s.compared)
+		NewServer(v.Before).answers(s.mux, "/api/v1/before/")
 	}
-	s.mux.HandleFunc("/api/v1/events", s.events)
+	s.answers(s.mux, "/api/v1/")
 	s.mux.HandleFunc("/api/", http.NotFound)
 	return s
+}
+
+// answers lets the server answer below a path.
+func (s *Server) answers(mux *http.ServeMux, below string) {
+	for path, answer := range s.api {
+		mux.HandleFunc(below+path, func(w http.ResponseWriter, r *http.Request) { reply(w, r, answer) })
+	}
+	mux.HandleFunc(below+"events", s.events)
 }
 
 // ServeHTTP answers a request, if it comes from the page.
@@ -193,6 +202,9 @@ func (s *Server) trace(url.Values) (any, error) {
 	v := s.view
 	run := Run{File: v.File, Wall: int64(v.t.Wall()), Procs: int(v.t.Int("gomaxprocs")), Said: map[string][]*doc.Text{}}
 	run.Program, _ = v.t.Attr("program").(string)
+	if v.Before != nil {
+		run.Before = v.Before.File
+	}
 	if p := s.progress(); p.Error != "" {
 		return nil, unread{errors.New(p.Error)}
 	} else if !p.Done {
@@ -218,6 +230,7 @@ type Run struct {
 	Program string                 `json:"program"`
 	Wall    int64                  `json:"wall_ns"`
 	Procs   int                    `json:"procs"`
+	Before  string                 `json:"before,omitempty"` // file of the trace before
 	Events  int64                  `json:"events"`
 	Said    map[string][]*doc.Text `json:"said"` // by section of the report
 	Left    int64                  `json:"slices_left"`

@@ -21,6 +21,9 @@
 //	whatif?change                              the gain of a change; of several with " + " between them
 //	whatif?procs                               the run on so many processors
 //	flame                                      call paths, from the outside in
+//	compared                                   what changed since the trace before, if there is one
+//
+// What is below before/ is about that trace.
 //
 // Parameters that make no sense are answered with 400, an unknown path with 404.
 package view
@@ -41,6 +44,7 @@ import (
 type View struct {
 	File    string                // its name, for commands
 	Sources func() report.Sources // from where source is shown
+	Before  *View                 // the trace with which it is compared; nil: none
 
 	t      *trace.Trace
 	tracks *tracks
@@ -64,7 +68,7 @@ func newView(t *trace.Trace, most int) *View {
 	v.tracks.most = most
 	v.items = sync.OnceValue(func() []advice.Item { return advice.Of(v.facts) })
 	v.whole = sync.OnceValue(v.newWhole)
-	v.flame = sync.OnceValue(func() *Flame { return newFlame(v.facts.Profile) })
+	v.flame = sync.OnceValue(v.newFlame)
 	go v.read()
 	return v
 }
@@ -73,6 +77,15 @@ func newView(t *trace.Trace, most int) *View {
 func (v *View) Wait() error {
 	<-v.done
 	return v.err
+}
+
+// newFlame has the times of the trace before, too, if that can be read.
+func (v *View) newFlame() *Flame {
+	f := newFlame(v.facts.Profile)
+	if v.Before != nil && v.Before.Wait() == nil {
+		f.compare(v.Before.flame())
+	}
+	return f
 }
 
 func (v *View) read() {

@@ -1,6 +1,10 @@
 package advice
 
-import "qinst.dev/internal/analysis/profile"
+import (
+	"strings"
+
+	"qinst.dev/internal/analysis/profile"
+)
 
 // Item is a conclusion.
 type Item struct {
@@ -25,6 +29,11 @@ type Item struct {
 	onPath   int64  // what its change may take from the path, in ns; 0: not known
 	computed bool   // it is one only if a computed run gains
 	partly   bool   // its change is one of all of something, of which a program will do away with a part
+}
+
+// Identity is common to the same conclusion of several runs, or builds, of a program.
+func (it *Item) Identity() string {
+	return strings.Join([]string{it.ID, it.Subject.Kind, it.Subject.Name}, " ")
 }
 
 // Subject is a line of the profile, or the whole run.

@@ -45,7 +45,7 @@ func (r *Result) findings() (list []finding) {
 	for i := range r.Items {
 		it := &r.Items[i]
 		list = append(list, finding{it.ID, "new: " + it.Text, place{file: it.Subject.File, line: it.Subject.Line},
-			holds[identity(it)]})
+			holds[it.Identity()]})
 	}
 	others := 0
 	list = slices.DeleteFunc(list, func(f finding) bool {

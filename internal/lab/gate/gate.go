@@ -159,7 +159,7 @@ func (j *job) conclude(ctx context.Context) (list []advice.Item, err error) {
 			items := map[string]advice.Item{}
 			for _, it := range advice.Of(f) {
 				if !it.Remark {
-					items[identity(&it)] = it
+					items[it.Identity()] = it
 				}
 			}
 			j.drawn[side] = append(j.drawn[side], items)
@@ -173,11 +173,6 @@ func (j *job) conclude(ctx context.Context) (list []advice.Item, err error) {
 		}
 	}
 	return list, nil
-}
-
-// identity is common to the same conclusion of several runs or builds.
-func identity(it *advice.Item) string {
-	return strings.Join([]string{it.ID, it.Subject.Kind, it.Subject.Name}, " ")
 }
 
 // fresh are the conclusions of all runs of head that no run of base has, by identity.

@@ -128,7 +128,7 @@ func (c *Count) allocates(by Condition) bool {
 func (r *Result) judgeConclusions(c Condition) (o outcome, text string, about []string) {
 	for i := range r.Items {
 		if it := &r.Items[i]; c.Name == "" || c.Name == it.ID {
-			about = append(about, identity(it))
+			about = append(about, it.Identity())
 		}
 	}
 	if !c.exceeds(0, float64(len(about))) {

@@ -18,13 +18,13 @@ func TestAccess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := open(t, serve(t, fileOf(t, "convoy")).address, 1280)
+	p := open(t, serve(t, fileOf(t, "locks"), fileOf(t, "convoy")).address, 1280)
 	eval[chromedp.Void](p, string(axe)+"; undefined")
 	for _, dark := range []bool{false, true} {
 		p.dark(dark)
 		for _, wide := range []int64{1280, 400} {
 			p.size(wide)
-			for _, id := range tabs {
+			for _, id := range both {
 				p.tab(id)
 				for _, v := range eval[[]string](p, `axe.run().then((r) => r.violations.map((v) =>
 					v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 150) + " " + n.failureSummary).join(" | ")))`) {

@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -39,6 +40,9 @@ var shown = []string{"locks", "quicksort", "convoy", "odd"}
 
 // tabs are the views, by the names in their addresses.
 var tabs = []string{"change", "timeline", "parallel", "flame", "table", "source", "objects", "requests", "whatif", "about"}
+
+// both are those of two traces.
+var both = slices.Insert(slices.Clone(tabs), 1, "compared")
 
 var (
 	scratch string          // a folder for all tests, with the tool in it
@@ -125,10 +129,10 @@ type server struct {
 	pid     int
 }
 
-// serve starts qinst view, which ends with the test.
-func serve(t *testing.T, file string) server {
+// serve starts qinst view of a trace, or of two, which ends with the test.
+func serve(t *testing.T, files ...string) server {
 	t.Helper()
-	cmd := exec.Command(filepath.Join(scratch, "qinst"), "view", "-n", file)
+	cmd := exec.Command(filepath.Join(scratch, "qinst"), append([]string{"view", "-n"}, files...)...)
 	r, w := io.Pipe()
 	cmd.Stdout, cmd.Stderr = w, w
 	if err := cmd.Start(); err != nil {
@@ -282,7 +286,7 @@ func (p *page) tab(name string) {
 func (p *page) settle() {
 	p.Helper()
 	p.until(`![...document.querySelectorAll("#panel > p.dim, #panel figure p.dim, .item p.dim, #panel p")]
-		.some((x) => /^(Reading|Drawing|Computing|Computing gains)$/.test(x.textContent))`)
+		.some((x) => /^(Reading|Drawing|Computing|Computing gains|Comparing)$/.test(x.textContent))`)
 	eval[chromedp.Void](p, "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
 }
 

@@ -5,9 +5,12 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp"
 )
 
 // Each view opens, without a message in the console, with nothing asked of other hosts, and with
@@ -74,6 +77,29 @@ func views(p *page, list []string) {
 			}
 		}
 	}
+}
+
+// Two traces are compared, and the page leads to that before and back.
+func TestBefore(t *testing.T) {
+	p := open(t, serve(t, fileOf(t, "quicksort"), fileOf(t, "locks")).address, 1280)
+	p.settle()
+	views(p, both)
+	p.size(1280)
+	p.tab("compared")
+	p.until(`document.querySelectorAll("#panel figure canvas").length === 2`)
+	if n := eval[int](p, `document.querySelectorAll("#panel tbody tr").length`); n < 10 {
+		p.Errorf("found %d entries that changed", n)
+	}
+	was := eval[string](p, `document.querySelector("h1").innerText`)
+	eval[chromedp.Void](p, `document.querySelector("header a").click()`)
+	p.until(`document.querySelector("header strong")?.innerText === "before"`)
+	p.settle()
+	views(p, tabs)
+	if is := eval[string](p, `document.querySelector("h1").innerText`); is == was {
+		p.Errorf("the page before is of %s, too", is)
+	}
+	eval[chromedp.Void](p, `document.querySelector("header a").click()`)
+	p.until(`document.querySelector("h1")?.innerText === ` + strconv.Quote(was))
 }
 
 // widest is the element that ends farthest to the right, of those that do not scroll.

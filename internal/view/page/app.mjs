@@ -3,26 +3,28 @@
 import { render } from "./vendor/preact.mjs";
 import { effect, signal } from "./vendor/signals-core.mjs";
 import { Change, Parallel, prepare, share } from "./change.mjs";
+import { Compared } from "./compared.mjs";
 import { drawFlame, flameAt, zoomFlame } from "./flame.mjs";
 import { offline } from "./offline.mjs";
 import { Requests } from "./requests.mjs";
-import { ask, asked, choose, failed, html, reading, run, tab, timeline, told } from "./state.mjs";
+import { ask, asked, before, choose, failed, html, news, reading, run, tab, timeline, told } from "./state.mjs";
 import { About, Objects, Source, Table } from "./tables.mjs";
 import { WhatIf } from "./whatif.mjs";
 import { count, percent, time } from "./words.mjs";
 
 /** @type {[string, string, () => any][]} */
-const all = [["change", "What to change", Change], ["timeline", "Timeline", Time], ["parallel", "Parallelism", Parallel],
+const all = [["change", "What to change", Change], ["compared", "Before and after", Compared], ["timeline", "Timeline", Time], ["parallel", "Parallelism", Parallel],
   ["flame", "Flame graph", Paths], ["table", "Table", Table], ["source", "Source", Source], ["objects", "Locks and channels", Objects],
   ["requests", "Requests", Requests], ["whatif", "What if", WhatIf], ["about", "About this trace", About]];
-const tabs = all.filter(([id]) => !offline || id !== "whatif"); // which takes a server
+const missing = { whatif: () => offline, compared: () => !run.value?.before }; // the one takes a server, the other two traces
+const shown = () => all.filter(([id]) => !missing[id]?.());
 const early = ["change", "timeline", "parallel"]; // they show what has been read so far
 
 // keys moves between tabs, as in all lists of tabs.
 function keys(e) {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
   if (!step) return;
-  const at = tabs.findIndex(([id]) => id === tab.value);
+  const tabs = shown(), at = tabs.findIndex(([id]) => id === tab.value);
   choose(tabs[(at + step + tabs.length) % tabs.length][0]);
   document.getElementById("tab-" + tab.value).focus();
 }
@@ -30,11 +32,12 @@ function keys(e) {
 function App() {
   if (failed.value) return html`<p role="alert" class="warn">${failed.value}</p>`;
   if (!run.value) return html`<p>Reading the trace</p>`;
-  const r = run.value, [id, , View] = tabs.find(([id]) => id === tab.value) || tabs[0];
+  const r = run.value, tabs = shown(), [id, , View] = tabs.find(([id]) => id === tab.value) || tabs[0];
   return html`
     <header>
       <h1>${r.program || r.file || "trace"}</h1>
       <span class="dim">${time(r.wall_ns)}${r.procs ? ` on ${r.procs} ${r.procs === 1 ? "processor" : "processors"}` : ""}</span>
+      ${before ? html` <strong>before</strong> <a href=${"/#" + id}>after</a>` : r.before && !offline ? html` <a href=${"/?before#" + id}>before: ${r.before}</a>` : null}
       ${r.read ? null : html` <label>reading <progress value=${share()} max="1"></progress> ${percent(share())}</label>`}
     </header>
     <div role="tablist" aria-label="Views" onKeyDown=${keys}>
@@ -74,7 +77,8 @@ function Paths() {
   return html`
     <div class="row"><label>Width <select value=${measure.value} onChange=${(e) => { measure.value = e.target.value; }}>
       ${measures.map(([id, name]) => html`<option value=${id}>${name}</option>`)}</select></label>
-      <button onClick=${() => zoomFlame(null)}>Whole run</button></div>
+      <button onClick=${() => zoomFlame(null)}>Whole run</button>
+      ${run.value.before ? html`<span class="dim">red: more than before, blue: less</span>` : null}</div>
     <p class="told dim" aria-live="polite">${told.value || "From the top down, across goroutines. Click to enlarge; arrow keys lead along the paths."}</p>
     <canvas id="flame" tabindex="0" role="img" aria-label="Call paths by time; the table has the same numbers"></canvas>`;
 }
@@ -113,7 +117,7 @@ async function load() {
 
 // follow shows what has been read, until all has.
 function follow() {
-  const source = new EventSource("/api/v1/events");
+  const source = news();
   let last = 0;
   source.onmessage = async (e) => {
     const p = JSON.parse(e.data);

@@ -44,7 +44,7 @@ function Item(x, i, index) {
 }
 
 // Gain is the interval of a gain as a part of the run.
-function Gain(g, wall) {
+export function Gain(g, wall) {
   const x = (ns) => Math.max(0, Math.min(100, (100 * ns) / wall));
   const text = `${percent(g.ns / wall)} of the run, 9 times of 10 between ${percent(g.low_ns / wall)} and ${percent(g.high_ns / wall)}`;
   return html`<svg class="gain" viewBox="0 0 100 12" preserveAspectRatio="none" role="img" aria-label=${text}>

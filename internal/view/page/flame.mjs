@@ -42,7 +42,7 @@ export function drawFlame(canvas, root, of, told) {
   g.font = "12px system-ui, sans-serif";
   g.textBaseline = "middle";
   for (const b of state.boxes) {
-    g.fillStyle = hue(b.f.name);
+    g.fillStyle = b.f.was ? changed(b.f) : hue(b.f.name);
     g.fillRect(b.x, b.y, Math.max(b.width - 0.5, 0.5), row - 1);
     if (b.width > 30) {
       g.save();
@@ -64,6 +64,13 @@ function hue(name) {
   let l = 0;
   for (const c of name) l = (l * 17 + c.charCodeAt(0)) % 12;
   return `hsl(${h} 55% ${68 + l}%)`;
+}
+
+// changed is a colour for the change of a time since the trace before: red for more, blue for less.
+function changed(f) {
+  const by = (f[state.of] - f.was[state.of]) / Math.max(1, state.root.was[state.of], state.root[state.of]);
+  const strong = Math.min(1, Math.sqrt(Math.abs(by) * 4));
+  return `hsl(${by > 0 ? 8 : 215} ${Math.round(75 * strong)}% ${Math.round(90 - 25 * strong)}%)`;
 }
 
 function listen(canvas) {
@@ -101,5 +108,5 @@ function callerOf(root, f) {
 const byTime = (f) => [...(f.children || [])].sort((a, b) => b[state.of] - a[state.of]);
 
 function say(f) {
-  flameAt(`${f.name}: ${time(f[state.of])}, ${percent(f[state.of] / Math.max(1, state.root[state.of]))} of the run`);
+  flameAt(`${f.name}: ${time(f[state.of])}, ${percent(f[state.of] / Math.max(1, state.root[state.of]))} of the run${f.was ? `; before ${time(f.was[state.of])}` : ""}`);
 }

@@ -18,6 +18,7 @@ export function answerOf(path) {
       spans: t.spans?.filter((s) => in_(s[1], s[2])),
       values: t.values?.filter(([at], i) => at < to && (t.values[i + 1]?.[0] ?? Infinity) > from) })) };
   }
+  if (name === "before/bands") return offline[name];
   if (path in offline) return offline[path];
   throw new Error("This page is a file without a server, and does not have this. qinst view computes it from the trace.");
 }

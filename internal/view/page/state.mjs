@@ -8,6 +8,10 @@ import { Timeline } from "./timeline.mjs";
 
 export const html = htm.bind(h);
 
+// before is whether the page shows the trace before, of two that are compared.
+export const before = new URLSearchParams(location.search).has("before");
+const api = "/api/v1/" + (before ? "before/" : "");
+
 export const run = signal(null);
 export const reading = signal(null); // how far the trace has been read
 export const failed = signal("");
@@ -21,10 +25,13 @@ export const timeline = new Timeline(ask, told, chosen);
 // ask asks the server. It is an error, in the server's words, if it does not answer.
 export async function ask(path) {
   if (offline) return answerOf(path);
-  const answer = await fetch("/api/v1/" + path);
+  const answer = await fetch(api + path);
   if (!answer.ok) throw new Error(await answer.text());
   return answer.json();
 }
+
+// news are how far the trace has been read.
+export const news = () => new EventSource(api + "events");
 
 // asked is a signal with the answer to a question; null: it is not there yet. Each question is asked
 // once. An answer may be {error}.
