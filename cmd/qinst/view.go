@@ -7,15 +7,21 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"qinst.dev/internal/format/salvage"
 	"qinst.dev/internal/lab"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/view"
+	"qinst.dev/runtime/api"
 )
 
 // viewFlags holds the flags of the command "view".
@@ -25,6 +31,7 @@ type viewFlags struct {
 	html    string
 	force   bool
 	source  string
+	live    bool
 	part    partOf
 }
 
@@ -34,6 +41,8 @@ func setupView(fs *flagSet) action {
 	fs.group("Server")
 	fs.text(&f.address, "http", "serve at this `address` of the machine (default: 127.0.0.1, at a port that is free)")
 	fs.boolean(&f.stay, "n", "open no browser, only print the address")
+	fs.group("Program that runs")
+	fs.boolean(&f.live, "live", "the file is of a program that runs, or grows: show the end of it, again and again")
 	fs.group("A file instead of a server")
 	fs.text(&f.html, "html", "write the page to this `file`, and serve nothing: a number of tracks, at one resolution")
 	fs.boolean(&f.force, "f", "replace the file, if it is there")
@@ -51,11 +60,60 @@ func (f *viewFlags) run(e *env, args []string) error {
 	if len(args) == 2 {
 		return f.show(e, args[1], args[0])
 	}
+	if pid := processOf(args); pid != "" || f.live {
+		return f.follow(e, pid, args)
+	}
+	if len(args) == 1 && isAddress(args[0]) {
+		file, err := fetched(e, args[0])
+		if err != nil {
+			return fmt.Errorf("view: %w", err)
+		}
+		defer os.Remove(file)
+		return f.show(e, file, "")
+	}
 	file, err := oneFile(e, "view", args)
 	if err != nil {
 		return err
 	}
 	return f.show(e, file, "")
+}
+
+// isAddress reports whether an argument is HOST:PORT, and no file.
+func isAddress(arg string) bool {
+	_, port, err := net.SplitHostPort(arg)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(arg)
+	return err != nil
+}
+
+// fetched is a file with the next five seconds of the program whose HTTP server is at an address.
+func fetched(e *env, address string) (name string, err error) {
+	const seconds = 5
+	fmt.Fprintf(e.stderr, "qinst: %s records %d seconds\n", address, seconds)
+	c := http.Client{Timeout: time.Minute}
+	answer, err := c.Get(fmt.Sprintf("http://%s/debug/qinst/trace?seconds=%d", address, seconds))
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("%s answers %s, expected a program with probes that imports %s/extensions/debug", address,
+			answer.Status, api.Module)
+	}
+	file, err := os.CreateTemp("", "qinst-*.sddf")
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(file, answer.Body)
+	if err = errors.Join(err, file.Close()); err != nil {
+		_ = os.Remove(file.Name())
+	}
+	return file.Name(), err
 }
 
 // show shows a trace, and what changed since the one before it if there is one, until the process
@@ -85,24 +143,93 @@ func (f *viewFlags) show(e *env, file, before string) (err error) {
 		return replaced(e, f.html, f.force, func(w io.Writer) error { return view.WriteHTML(w, v) })
 	}
 	s := view.NewServer(v)
-	address := fmt.Sprintf("http://%s/?token=%s", l.Addr(), s.Token)
-	fmt.Fprintf(e.stderr, "qinst: %s is shown at %s until you press ctrl-C\n", file, address)
-	if !f.stay {
-		browse(address)
-	}
+	f.announce(e, file, l.Addr(), s.Token)
 	return serve(l, s)
 }
 
 // open begins to read a trace.
 func (f *viewFlags) open(e *env, file string) (v *view.View, t *tracePart, err error) {
 	t, err = f.part.read(e, file, func(t *trace.Trace) error {
-		v = view.New(t)
+		v = f.of(t, file)
 		return nil
 	})
-	if err == nil {
-		v.File, v.Sources = file, sync.OnceValue(func() report.Sources { return sources(f.source) })
-	}
 	return v, t, err
+}
+
+// processOf is the process that the arguments name; "": none.
+func processOf(args []string) string {
+	if len(args) != 1 {
+		return ""
+	}
+	if _, err := os.Stat(args[0]); err == nil {
+		return ""
+	}
+	if _, err := strconv.ParseUint(args[0], 10, 32); err != nil {
+		return ""
+	}
+	return args[0]
+}
+
+// follow shows a program that runs, or a file that grows.
+func (f *viewFlags) follow(e *env, pid string, args []string) error {
+	file, err := "", error(nil)
+	if pid != "" {
+		file, err = salvage.TraceOf(pid)
+	} else {
+		file, err = oneFile(e, "view", args)
+	}
+	if err != nil {
+		return fmt.Errorf("view: %w", err)
+	}
+	l, err := net.Listen("tcp", f.address)
+	if err != nil {
+		return fmt.Errorf("view: %w", err)
+	}
+	defer l.Close()
+	live := &view.Live{Open: func() (*trace.Trace, error) { return trace.OpenNow(file) },
+		Runs: func() bool { return true },
+		New:  func(t *trace.Trace) *view.View { return f.of(t, file) }}
+	if pid != "" {
+		live.Runs = func() bool { return there(pid) }
+		if _, err := ask(pid, ""); err == nil {
+			live.Control = func(change string) (string, error) { return ask(pid, change) }
+		}
+	}
+	yieldProcessors() // to the program, which is to run as it would if nobody looked
+	if err := live.Start(); err != nil {
+		return fmt.Errorf("view: %w", err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go live.Follow(ctx)
+	f.announce(e, file, l.Addr(), live.Token())
+	return serve(l, live)
+}
+
+// there reports whether a process has not ended.
+func there(pid string) bool {
+	state, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(state), ") ")
+	return !strings.HasPrefix(rest, "Z")
+}
+
+// announce prints the address of the page, and opens it.
+func (f *viewFlags) announce(e *env, file string, at net.Addr, token string) {
+	address := fmt.Sprintf("http://%s/?token=%s", at, token)
+	fmt.Fprintf(e.stderr, "qinst: %s is shown at %s until you press ctrl-C\n", file, address)
+	if !f.stay {
+		browse(address)
+	}
+}
+
+// of is the view of a trace.
+func (f *viewFlags) of(t *trace.Trace, file string) *view.View {
+	v := view.New(t)
+	v.File, v.Sources = file, sync.OnceValue(func() report.Sources { return sources(f.source) })
+	return v
 }
 
 // serve answers until the process is interrupted.

@@ -263,3 +263,17 @@ func (l *learner) states() []snapshot {
 	}
 	return list
 }
+
+// Last returns the last part of a trace as a trace. What was before it is not read: the states at
+// its beginning are learned from what follows, as far as that tells.
+func (t *Trace) Last(long Time) *Trace {
+	if long >= t.wall || long <= 0 {
+		return t
+	}
+	at, near := t.clock.ticksAt(t.wall-long), *t
+	near.blocks, near.index = map[uint32][]block{}, nil
+	for id, bs := range t.blocks {
+		near.blocks[id] = bs[max(blocksUpTo(bs, at)-1, 0):]
+	}
+	return near.from(at)
+}

@@ -75,48 +75,75 @@ func keptOnly(t *rapid.T, file []byte, dropped func(thread, blocks int) int) []b
 	return out.Bytes()
 }
 
-// What a flight recorder has kept reads as the whole trace does there, but for
-// procedures that were entered before and that no exit tells of.
+// distinct is a random trace whose steps take time, as real ones do: of events at one time on two
+// threads no order is known.
+func distinct(t *rapid.T) (file []byte, whole *trace.Trace) {
+	step := false
+	file = tracetest.Random(func(n int) int {
+		v := rapid.IntRange(0, n-1).Draw(t, "n")
+		if step && n == 2 {
+			v = 1
+		}
+		if step = n == 1000; step {
+			v = max(v, 1)
+		}
+		return v
+	}).Bytes()
+	whole, err := trace.New(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file, whole
+}
+
+// sameSince compares the last part of a trace with the whole of it there, but for procedures that
+// were entered before and that no exit tells of.
+func sameSince(t *rapid.T, whole, part *trace.Trace) {
+	from := trace.Time(part.Int("cut_from_ns"))
+	want, got := lines{from: from, to: whole.Wall()}, lines{from: from, to: whole.Wall()}
+	losses, err := whole.Events(want.take(0))
+	if err != nil || losses.Any() {
+		t.Fatalf("the whole trace: %v, %+v", err, losses)
+	}
+	if losses, err = part.Events(got.take(from)); err != nil ||
+		losses.States+losses.NoGoroutine+losses.Blocks > 0 {
+		t.Errorf("%v, %+v", err, losses)
+	}
+	for _, l := range []*lines{&want, &got} {
+		l.list = slices.DeleteFunc(l.list, func(s string) bool {
+			return strings.Contains(s, "Kind:4 ") || strings.Contains(s, "Kind:13 ")
+		})
+	}
+	sameLines(t, "the last part", got.list, want.list)
+}
+
+// What a flight recorder has kept reads as the whole trace does there.
 func TestFlight(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		// Steps take time, as real ones do: of events at one time on two threads no
-		// order is known.
-		step := false
-		file := tracetest.Random(func(n int) int {
-			v := rapid.IntRange(0, n-1).Draw(t, "n")
-			if step && n == 2 {
-				v = 1
-			}
-			if step = n == 1000; step {
-				v = max(v, 1)
-			}
-			return v
-		}).Bytes()
-		whole, err := trace.New(bytes.NewReader(file), int64(len(file)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file, whole := distinct(t)
 		kept := keptOnly(t, file, func(_, n int) int { return rapid.IntRange(0, n-1).Draw(t, "dropped") })
 		flight, err := trace.New(bytes.NewReader(kept), int64(len(kept)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		from := trace.Time(flight.Int("cut_from_ns"))
-		want, got := lines{from: from, to: whole.Wall()}, lines{from: from, to: whole.Wall()}
-		losses, err := whole.Events(want.take(0))
-		if err != nil || losses.Any() {
-			t.Fatalf("the whole trace: %v, %+v", err, losses)
+		sameSince(t, whole, flight)
+	})
+}
+
+// The last part of a trace reads as the whole trace does there.
+func TestLast(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		_, whole := distinct(t)
+		if whole.Wall() < 2 {
+			t.Skip("it has no parts")
 		}
-		if losses, err = flight.Events(got.take(from)); err != nil ||
-			losses.States+losses.NoGoroutine+losses.Blocks > 0 {
-			t.Errorf("%v, %+v", err, losses)
+		long := trace.Time(rapid.Int64Range(1, int64(whole.Wall())-1).Draw(t, "long"))
+		part := whole.Last(long)
+		if from := trace.Time(part.Int("cut_from_ns")); from > whole.Wall()-long || from+part.Wall() != whole.Wall() {
+			t.Errorf("found %d to %d of %d, expected the last %d", from, from+part.Wall(), whole.Wall(), long)
 		}
-		for _, l := range []*lines{&want, &got} {
-			l.list = slices.DeleteFunc(l.list, func(s string) bool {
-				return strings.Contains(s, "Kind:4 ") || strings.Contains(s, "Kind:13 ")
-			})
-		}
-		sameLines(t, "flight", got.list, want.list)
+		sameSince(t, whole, part)
 	})
 }

@@ -64,7 +64,18 @@ type block struct {
 
 // Open opens and indexes a file.
 func Open(path string) (*Trace, error) {
-	f, err := salvage.Open(path)
+	t, err := openedBy(path, salvage.Open)
+	if err == nil {
+		t.index = openIndex(path+IndexSuffix, t)
+	}
+	return t, err
+}
+
+// OpenNow opens and indexes the file of a program that still runs, or that grows otherwise.
+func OpenNow(path string) (*Trace, error) { return openedBy(path, salvage.OpenNow) }
+
+func openedBy(path string, open func(string) (*salvage.File, error)) (*Trace, error) {
+	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +85,6 @@ func Open(path string) (*Trace, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	t.File.Path, t.file, t.File.Salvaged = path, f, f
-	t.index = openIndex(path+IndexSuffix, t)
 	return t, nil
 }
 

@@ -35,6 +35,7 @@ type Server struct {
 	view   *View
 	mux    *http.ServeMux
 	api    map[string]answer
+	live   *LiveState // of a program that runs, or did; nil: of a file
 }
 
 // NewServer makes a server with a token of its own.
@@ -70,6 +71,18 @@ func (s *Server) answers(mux *http.ServeMux, below string) {
 
 // ServeHTTP answers a request, if it comes from the page.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !s.guards(w, r) {
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		http.Error(w, "found "+r.Method+", expected GET", http.StatusMethodNotAllowed)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// guards reports whether a request comes from the page, and answers others.
+func (s *Server) guards(w http.ResponseWriter, r *http.Request) bool {
 	h := w.Header()
 	h.Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -77,23 +90,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	if why := refused(r); why != "" {
 		http.Error(w, why, http.StatusForbidden)
-		return
-	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		http.Error(w, "found "+r.Method+", expected GET", http.StatusMethodNotAllowed)
-		return
+		return false
 	}
 	if token := r.URL.Query().Get("token"); token != "" && r.URL.Path == "/" && s.knows(token) {
 		http.SetCookie(w, &http.Cookie{Name: s.Cookie, Value: token, Path: "/", HttpOnly: true,
 			SameSite: http.SameSiteStrictMode})
 		http.Redirect(w, r, "/", http.StatusSeeOther)
-		return
+		return false
 	}
 	if c, err := r.Cookie(s.Cookie); err != nil || !s.knows(c.Value) {
 		http.Error(w, "found no token, expected the address that qinst view printed", http.StatusForbidden)
-		return
+		return false
 	}
-	s.mux.ServeHTTP(w, r)
+	return true
 }
 
 func (s *Server) knows(token string) bool {
@@ -202,6 +211,7 @@ func (s *Server) trace(url.Values) (any, error) {
 	v := s.view
 	run := Run{File: v.File, Wall: int64(v.t.Wall()), Procs: int(v.t.Int("gomaxprocs")), Said: map[string][]*doc.Text{}}
 	run.Program, _ = v.t.Attr("program").(string)
+	run.Live = s.live
 	if v.Before != nil {
 		run.Before = v.Before.File
 	}
@@ -231,6 +241,7 @@ type Run struct {
 	Wall    int64                  `json:"wall_ns"`
 	Procs   int                    `json:"procs"`
 	Before  string                 `json:"before,omitempty"` // file of the trace before
+	Live    *LiveState             `json:"live,omitempty"`
 	Events  int64                  `json:"events"`
 	Said    map[string][]*doc.Text `json:"said"` // by section of the report
 	Left    int64                  `json:"slices_left"`
@@ -299,7 +310,7 @@ func (s *Server) timeline(q url.Values) (any, error) {
 			return nil, fmt.Errorf("found track %q, expected one of /api/v1/tracks", id)
 		}
 	}
-	near, err := s.near(from, to, px, q.Get("exact"))
+	near, err := s.near(from, to, q.Get("exact"))
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +318,7 @@ func (s *Server) timeline(q url.Values) (any, error) {
 }
 
 // near is the part between two times with all its slices, if it was asked for and can be.
-func (s *Server) near(from, to trace.Time, px int, exact string) (*closeup, error) {
+func (s *Server) near(from, to trace.Time, exact string) (*closeup, error) {
 	switch exact {
 	case "", "0":
 		return nil, nil

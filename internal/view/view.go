@@ -1,8 +1,8 @@
 // Package view shows a trace in a browser: an application on this machine, for which a server
 // reduces the trace to the pixels at hand.
 //
-// The interface is below /api/v1, answers in JSON, and knows no other method than GET. Times are ns
-// since the trace began.
+// The interface is below /api/v1, answers in JSON, and knows no other method than GET, but for
+// live. Times are ns since the trace began.
 //
 //	trace                                      the run: program, length, processors, statements, warnings
 //	events                                     how far the trace has been read, as server-sent events
@@ -23,7 +23,12 @@
 //	flame                                      call paths, from the outside in
 //	compared                                   what changed since the trace before, if there is one
 //
-// What is below before/ is about that trace.
+// What is below before/ is about that trace. Of a program that runs the answers are about its
+// newest frame:
+//
+//	frames                                     frames, and whether it runs, is paused or ended, as
+//	                                           server-sent events
+//	live                                       POST {"do": "pause" or "go on"}, or {"set": what to record}
 //
 // Parameters that make no sense are answered with 400, an unknown path with 404.
 package view

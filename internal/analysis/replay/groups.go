@@ -69,6 +69,9 @@ const mostFirst = 8
 // passed to them, and what the compiler makes of a go statement whose call has arguments.
 var starter = regexp.MustCompile(`\.\(\*\w+(\[\.\.\.\])?\)\.(Try)?Go\.func[0-9.]+$|\.gowrap[0-9]+$`)
 
+// Unknown is the function of goroutines whose beginning was not seen.
+const Unknown = "unknown"
+
 // Starts reports whether a function is one that only calls what was passed to it.
 func Starts(function string) bool { return starter.MatchString(function) }
 
@@ -261,7 +264,7 @@ func (gr *Groups) find(g trace.GoID, key groupKey, name string) GroupID {
 		i = GroupID(len(gr.list))
 		gr.index[key] = i
 		if name == "" {
-			name = "unknown"
+			name = Unknown
 		}
 		gr.list = append(gr.list, Group{Func: name, Creator: key.creator, starts: starter.MatchString(name)})
 	}

@@ -246,9 +246,9 @@ func (s *shower) enter(e *trace.Event) {
 }
 
 // started reports whether a goroutine was started for the first procedure that it enters, by a
-// method such as that of [sync.WaitGroup].
+// method such as that of [sync.WaitGroup], or it is not known for what it was started.
 func (s *shower) started(l *goroutine, p *trace.Point) bool {
-	return l.name != p.Name && replay.Starts(l.name)
+	return l.name != p.Name && (l.name == replay.Unknown || replay.Starts(l.name))
 }
 
 func (s *shower) begin(l *goroutine, at trace.Time, kind Kind, name string, flow uint64) {

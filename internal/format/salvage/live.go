@@ -35,6 +35,22 @@ func OpenLive(path string) (*File, error) {
 	}
 }
 
+// OpenNow opens the file of a program that still runs: with what only its memory has, unless that
+// changes all the time.
+func OpenNow(path string) (*File, error) {
+	const tries = 3
+	for range tries {
+		f, err := open(path, "", true)
+		switch {
+		case err == nil && f.live && grown(path, f):
+			_ = f.Close()
+		case !errors.Is(err, errMoves):
+			return f, err
+		}
+	}
+	return Open(path)
+}
+
 // grown reports whether the program has written to its file since that was opened.
 func grown(path string, f *File) bool {
 	st, err := os.Stat(path)

@@ -272,7 +272,7 @@ func (p *page) until(js string) {
 // says waits until the page has a text.
 func (p *page) says(text string) {
 	p.Helper()
-	p.until(fmt.Sprintf("document.body.innerText.includes(%q)", text))
+	p.until(fmt.Sprintf("document.body?.innerText.includes(%q)", text))
 }
 
 // tab chooses a view, and waits until it has its answers and its picture.

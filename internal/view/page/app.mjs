@@ -6,8 +6,9 @@ import { Change, Parallel, prepare, share } from "./change.mjs";
 import { Compared } from "./compared.mjs";
 import { drawFlame, flameAt, zoomFlame } from "./flame.mjs";
 import { offline } from "./offline.mjs";
+import { frames, Live } from "./live.mjs";
 import { Requests } from "./requests.mjs";
-import { ask, asked, before, choose, failed, html, news, reading, run, tab, timeline, told } from "./state.mjs";
+import { ask, asked, before, choose, failed, html, news, reading, run, running, tab, timeline, told } from "./state.mjs";
 import { About, Objects, Source, Table } from "./tables.mjs";
 import { WhatIf } from "./whatif.mjs";
 import { count, percent, time } from "./words.mjs";
@@ -19,6 +20,7 @@ const all = [["change", "What to change", Change], ["compared", "Before and afte
 const missing = { whatif: () => offline, compared: () => !run.value?.before }; // the one takes a server, the other two traces
 const shown = () => all.filter(([id]) => !missing[id]?.());
 const early = ["change", "timeline", "parallel"]; // they show what has been read so far
+const quick = [...early, "flame", "table", "objects", "about"]; // they show a frame of a program that runs
 
 // keys moves between tabs, as in all lists of tabs.
 function keys(e) {
@@ -38,6 +40,7 @@ function App() {
       <h1>${r.program || r.file || "trace"}</h1>
       <span class="dim">${time(r.wall_ns)}${r.procs ? ` on ${r.procs} ${r.procs === 1 ? "processor" : "processors"}` : ""}</span>
       ${before ? html` <strong>before</strong> <a href=${"/#" + id}>after</a>` : r.before && !offline ? html` <a href=${"/?before#" + id}>before: ${r.before}</a>` : null}
+      ${r.live ? Live(r.live) : null}
       ${r.read ? null : html` <label>reading <progress value=${share()} max="1"></progress> ${percent(share())}</label>`}
     </header>
     <div role="tablist" aria-label="Views" onKeyDown=${keys}>
@@ -45,7 +48,8 @@ function App() {
         aria-controls="panel" tabindex=${id === of ? 0 : -1} onClick=${() => choose(of)}>${name}</button>`)}
     </div>
     <div role="tabpanel" id="panel" aria-labelledby=${"tab-" + id} tabindex="-1">
-      ${r.read || early.includes(id) ? View() : html`<p>This follows when all of the trace has been read.</p>`}
+      ${running() && !quick.includes(id) ? html`<p>Pause to see this.</p>` :
+        r.read || early.includes(id) ? View() : html`<p>This follows when all of the trace has been read.</p>`}
     </div>`;
 }
 
@@ -117,7 +121,7 @@ async function load() {
 
 // follow shows what has been read, until all has.
 function follow() {
-  const source = news();
+  const source = news("events");
   let last = 0;
   source.onmessage = async (e) => {
     const p = JSON.parse(e.data);
@@ -133,4 +137,5 @@ function follow() {
 }
 await load();
 if (offline) prepare();
-else follow();
+else if (run.value?.live) frames(load);
+if (!offline && !running()) follow();

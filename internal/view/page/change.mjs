@@ -2,7 +2,7 @@
 
 import { Bands } from "./bands.mjs";
 import { signal } from "./vendor/signals-core.mjs";
-import { answer, asked, choose, chosen, html, reading, run, show, timeline, told } from "./state.mjs";
+import { answer, asked, choose, chosen, html, reading, run, running, show, timeline, told } from "./state.mjs";
 import { percent, time } from "./words.mjs";
 
 // mostPictures is how many conclusions have pictures at first.
@@ -18,6 +18,10 @@ export function Change() {
   if (!r.read) {
     return html`<p>Conclusions follow when all of the trace has been read. So far:</p>
       ${Picture(`from=0&to=${r.wall_ns}&px=${parts}&read=${Math.floor(10 * share())}`, 0, r.wall_ns, 120)}`;
+  }
+  if (running()) {
+    return html`<p>Conclusions follow when the program is paused here, which it does not notice, or has ended. Meanwhile:</p>
+      ${Picture(`from=0&to=${r.wall_ns}&px=${parts}`, 0, r.wall_ns, 120)}`;
   }
   return answer("items", ({ items, absent }) => {
     const first = items.filter((x) => !x.remark);

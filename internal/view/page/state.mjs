@@ -30,8 +30,11 @@ export async function ask(path) {
   return answer.json();
 }
 
-// news are how far the trace has been read.
-export const news = () => new EventSource(api + "events");
+// running is whether the page shows a program that runs, in frames: see follow in app.mjs.
+export const running = () => run.value?.live?.state === "running";
+
+// news are events of the server: how far the trace has been read, or frames of a program that runs.
+export const news = (name) => new EventSource(api + name);
 
 // asked is a signal with the answer to a question; null: it is not there yet. Each question is asked
 // once. An answer may be {error}.
@@ -45,11 +48,21 @@ export function asked(path) {
   return answers.get(path);
 }
 
+// forget forgets all answers: there is another frame. What is shown stays until the next ones come.
+export function forget() {
+  answers.clear();
+}
+
+const shown = new Map(); // the last answers that were shown, by questions without their numbers
+
 // answer is that to a question, or what to show instead of it.
 export function answer(path, show, meanwhile = "Reading") {
-  const x = asked(path).value;
+  const kind = path.replace(/\d+/g, "");
+  let x = asked(path).value;
+  if (running()) x = x && !x.error ? x : shown.get(kind);
   if (!x) return html`<p class="dim">${meanwhile}</p>`;
   if (x.error) return html`<p class="warn">${x.error}</p>`;
+  shown.set(kind, x);
   return show(x);
 }
 

@@ -63,7 +63,15 @@ export class Timeline {
     const answer = await this.ask("tracks");
     this.list = answer.tracks;
     this.more = answer.more;
-    this.fetch();
+    return this.fetch();
+  }
+
+  // frame shows all of another frame of a program that runs.
+  frame(wall) {
+    this.wall = this.to = wall;
+    this.from = 0;
+    this.part.value = null;
+    return this.reload();
   }
 
   listen() {
