@@ -80,7 +80,7 @@ func (a asked) flags(e *env) ([]string, error) {
 	if a.refine == "" {
 		return flags, nil
 	}
-	t, err := trace.Open(a.refine)
+	t, err := e.open(a.refine)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (a asked) flags(e *env) ([]string, error) {
 
 // report answers the question from a trace file.
 func (a asked) report(e *env, file string) error {
-	t, err := trace.Open(file)
+	t, err := e.open(file)
 	if err != nil {
 		return err
 	}

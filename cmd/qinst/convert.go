@@ -173,6 +173,9 @@ func writeTo(e *env, path string, do func(w io.Writer) error) error {
 // replaced may be the file that is read. It writes to a device or a pipe as it is.
 func replaceTo(e *env, path string, force bool, do func(w io.Writer) error) error {
 	if path == "-" {
+		if lab.Terminal(e.raw) {
+			e.meter.end()
+		}
 		return do(e.raw)
 	}
 	st, err := os.Stat(path)

@@ -45,7 +45,7 @@ func cmdIndex(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	t, err := trace.Open(file)
+	t, err := e.open(file)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,10 @@ func dispatch(e *env, args []string) error {
 		return usageError{errors.New(`found no command; see "qinst help"`)}
 	}
 	if c, ok := commandByName(rest[0]); ok {
-		lab.EndBySignals(os.Exit)
+		lab.EndBySignals(func(status int) {
+			e.meter.end()
+			os.Exit(status)
+		})
 		return c.run(e, append(sel.Flags(), rest[1:]...))
 	}
 	switch rest[0] {

@@ -127,7 +127,7 @@ func setupInfo(fs *flagSet) action {
 		if err != nil {
 			return err
 		}
-		t, err := trace.Open(file)
+		t, err := e.open(file)
 		if err != nil {
 			return err
 		}
@@ -204,7 +204,8 @@ const (
 
 // writeText writes a document for people.
 func writeText(e *env, d *doc.Doc) error {
-	if n := columnsOf(e.raw); n > 0 {
+	e.meter.end()
+	if n := lab.Columns(e.raw); n > 0 {
 		d.Columns = min(max(n, fewColumns), manyColumns)
 	}
 	if d.Coloured = coloured(e.raw, os.Getenv); d.Coloured {
@@ -226,7 +227,7 @@ const slowSize = 256 << 20
 // withTrace opens a trace, calls do and closes the trace. It recommends an index if the
 // trace is large, because do reads only a part.
 func withTrace(e *env, path string, do func(t *trace.Trace) error) error {
-	t, err := trace.Open(path)
+	t, err := e.open(path)
 	if err != nil {
 		return err
 	}

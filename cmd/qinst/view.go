@@ -65,6 +65,9 @@ func (f *viewFlags) show(e *env, file string) (err error) {
 		defer l.Close()
 	}
 	var v *view.View
+	if f.html == "" {
+		e = &env{stdout: e.stdout, raw: e.raw, stderr: e.stderr} // the page shows how far it is
+	}
 	t, err := f.part.read(e, file, func(t *trace.Trace) error {
 		v = view.New(t)
 		return nil
