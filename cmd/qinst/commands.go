@@ -48,10 +48,11 @@ func commands() []command {
 				{"test -run TestServer ./server", "one test with probes in the main module"},
 				{"test -bench . -size 50 ./...", "benchmarks, without probes in small procedures"},
 			}, setupTest},
-		{"report", "[flags] [file]", "summarize a trace on one page",
+		{"report", "[flags] [file]", "say on one screen where time went and what to change, or on one page with -all",
 			newestHelp + "\n\nOn a terminal headings are bold and warnings yellow, unless NO_COLOR is set.",
 			[][2]string{
 				{"report", "the newest trace here, of a program or a test"},
+				{"report -all prog.sddf", "with the numbers that the conclusions rest on"},
 				{"report -from 2s -to 3s prog.sddf", "one second of the run"},
 			}, setupReport},
 		{"profile", "[flags] [file...]", "list where time went: procedures, loops, locks, goroutines, packages",

@@ -342,14 +342,15 @@ func choiceFlag(c **names.Choice) func(string) error {
 type reportFlags struct {
 	part             partOf
 	asJSON, markdown bool
-	apply            bool
+	apply, all       bool
 }
 
-// setupReport summarizes a trace on one page, which is meant for new users.
+// setupReport summarizes a trace on one screen or page, which is meant for new users.
 func setupReport(fs *flagSet) action {
 	f := &reportFlags{}
 	f.part.define(fs)
 	fs.group("Output")
+	fs.boolean(&f.all, "all", "print all sections, not only the first screen")
 	fs.boolean(&f.asJSON, "json", "print one JSON object: the profile, the advice, and the page's sections")
 	fs.boolean(&f.markdown, "markdown", "print Markdown, for a pull request or the summary of a CI run")
 	fs.boolean(&f.apply, "apply", "write what the page says to leave out to qinst.toml, and print no page")
@@ -405,6 +406,12 @@ func (f *reportFlags) report(e *env, file string) error {
 		return report.PageJSON(e.stdout, facts, page)
 	case f.markdown:
 		return page.WriteMarkdown(e.stdout)
+	case f.all:
+		return writeText(e, page)
 	}
-	return writeText(e, page)
+	var asked []string
+	if f.part.plain > 0 {
+		asked = append(asked, "tool") // it has what -plain tells
+	}
+	return writeText(e, report.Screen(page, file, asked...))
 }

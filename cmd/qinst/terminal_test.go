@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -67,11 +66,6 @@ func resize(t *testing.T, terminal *os.File, columns uint16) {
 		&unix.Winsize{Row: 25, Col: columns}); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// keptTrace returns the path of a kept trace.
-func keptTrace(name string) string {
-	return filepath.Join("..", "..", "testdata", "kept", name+".sddf")
 }
 
 // How far the work on a trace is stands in one line on the terminal alone, which is gone in the

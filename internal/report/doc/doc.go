@@ -95,6 +95,20 @@ func (d *Doc) Section(id string) *Section {
 	return nil
 }
 
+// Short is the section with the first rows of its tables.
+func (s *Section) Short(rows int) *Section {
+	short := *s
+	short.Blocks = slices.Clone(s.Blocks)
+	for i, b := range short.Blocks {
+		if b.Table != nil && len(b.Table.Rows) > rows {
+			t := *b.Table
+			t.Rows = t.Rows[:rows]
+			short.Blocks[i].Table = &t
+		}
+	}
+	return &short
+}
+
 // Say adds a statement.
 func (s *Section) Say(format string, args ...any) { s.say(Plain, 0, format, args...) }
 
