@@ -251,9 +251,9 @@ func (f *profileFlags) writeHTML(e *env, t *trace.Trace, p *profile.Profile) err
 func (f *profileFlags) text(e *env, p *profile.Profile) error {
 	switch {
 	case f.tree:
-		return report.Tree(e.stdout, p, f.view)
+		return report.Tree(e.stdout, e.width(), p, f.view)
 	case f.list != "":
-		return report.List(e.stdout, p, names.Choose(f.list), sources(f.source))
+		return report.List(e.stdout, e.width(), p, names.Choose(f.list), sources(f.source))
 	case f.diff != "":
 		old, was, err := f.part.open(e, f.diff)
 		if err != nil {
@@ -306,7 +306,7 @@ func (f *profileFlags) over(e *env, list []*profile.Profile) error {
 	if f.asJSON {
 		return r.JSON(e.stdout)
 	}
-	return report.Runs(e.stdout, r)
+	return report.Runs(e.stdout, e.width(), r)
 }
 
 // runTimes runs a program with probes several times and returns its traces.

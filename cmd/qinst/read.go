@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -205,13 +206,22 @@ const (
 // writeText writes a document for people.
 func writeText(e *env, d *doc.Doc) error {
 	e.meter.end()
-	if n := lab.Columns(e.raw); n > 0 {
-		d.Columns = min(max(n, fewColumns), manyColumns)
+	if n := e.width(); n > 0 {
+		d.Width, d.Columns = n, min(max(n, fewColumns), manyColumns)
 	}
 	if d.Coloured = coloured(e.raw, os.Getenv); d.Coloured {
 		return d.WriteText(e.raw) // e.stdout would show the colours' bytes
 	}
 	return d.WriteText(e.stdout)
+}
+
+// width is that of the terminal that the standard output is, or what COLUMNS says of it; 0: it is
+// none, or its width is not known.
+func (e *env) width() int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 && lab.Terminal(e.raw) {
+		return n
+	}
+	return lab.Columns(e.raw)
 }
 
 // coloured reports whether text for w may have colours: it is a terminal, and the user has not

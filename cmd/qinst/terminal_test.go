@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -117,5 +118,37 @@ func TestWork(t *testing.T) {
 	p.Run()
 	if got, want := line(), "computing from b.sddf: 10s so far, 2 runs"; got != want {
 		t.Errorf("found %q, expected %q", got, want)
+	}
+}
+
+// Tables fit the terminal that they are shown on, whose width COLUMNS may say otherwise. What each
+// row is about is there.
+func TestTableWidth(t *testing.T) {
+	terminal, shown := openTerminal(t)
+	resize(t, terminal, 80)
+	file := keptTrace("locks")
+	style := regexp.MustCompile("\x1b\\[[0-9]*[mK]|\r")
+	for _, c := range []struct {
+		columns string
+		most    int
+	}{{"", 80}, {"70", 70}, {"many", 80}} {
+		t.Setenv("COLUMNS", c.columns)
+		for _, args := range [][]string{{"report", "-all"}, {"profile"}, {"profile", "-by", "sync"}, {"critical"},
+			{"predict"}, {"correct"}} {
+			e := newEnv(terminal, terminal)
+			if s := status(e, dispatch(e, append(args, file))); s != 0 {
+				t.Errorf("%q: status %d", args, s)
+			}
+			text := style.ReplaceAllString(shown(), "")
+			for line := range strings.Lines(text) {
+				if line = strings.TrimSuffix(line, "\n"); len([]rune(line)) > c.most && !strings.Contains(line, file) {
+					t.Errorf("%q, COLUMNS=%s: found a line of %d columns, expected %d at most: %s", args, c.columns,
+						len([]rune(line)), c.most, line)
+				}
+			}
+			if !strings.Contains(text, "main.") {
+				t.Errorf("%q: found no name in %s", args, text)
+			}
+		}
 	}
 }
