@@ -213,7 +213,9 @@ func commands() []command {
 				{"cost", "a table of all kinds of probes"},
 				{"cost -json", "the same as JSON"},
 			}, setupCost},
-		{"completion", "bash|zsh|fish", "print a shell's completion of commands and flags", "",
+		{"completion", "bash|zsh|fish", "print a shell's completion of commands and flags",
+			"Values of flags are completed, too: words from a fixed list, and names in the trace on the\n" +
+				"line, or in the newest one of the working directory.",
 			[][2]string{
 				{"completion bash > ~/.local/share/bash-completion/completions/qinst", "for bash"},
 				{"completion fish > ~/.config/fish/completions/qinst.fish", "for fish"},

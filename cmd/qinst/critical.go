@@ -34,6 +34,11 @@ func (f *replayFlags) define(fs *flagSet, policy sim.Policy) {
 	fs.boolean(&f.asJSON, "json", "print one JSON object")
 	fs.group("Interpretation")
 	fs.text(&f.policy, "policy", "how goroutines get processors: `ps`, all that could run share them evenly; fifo, each keeps one until it waits; go, as Go's scheduler does")
+	var policies []string
+	for _, p := range sim.Policies {
+		policies = append(policies, string(p))
+	}
+	fs.offer("policy", policies...)
 	correctedFlag(fs, &f.corrected)
 	fs.processors(&f.vcpu, "vcpu", "the program hands out `n` processors of its own: regions named \"vcpu\" are running, \"vready\" ready (default: none)")
 }

@@ -35,6 +35,8 @@ func setupDoe(fs *flagSet) action {
 			}
 			return nil
 		})
+	fs.offer("blocks", doe.Replicates)
+	fs.offer("se", doe.Replicates, doe.Pool+":2", doe.Lenth)
 	fs.number(&o.Replicates, "replicates", "runs of each combination")
 	fs.number(&seed, "seed", "of the order of the runs within a block")
 	fs.group("Fit")

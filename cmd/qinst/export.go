@@ -130,6 +130,8 @@ func setupExport(flags *flagSet) action {
 	f := &exportFlags{out: "-"}
 	flags.group("Form")
 	flags.function("to", "`form` of the output: "+exportNames()+"; or a time such as 2s, for the end of the interval", f.to)
+	flags.offer("to", slices.Sorted(maps.Keys(exports))...)
+	flags.offer("table", parquet.Names()...)
 	flags.text(&f.table, "table", "with -to parquet: the `table` to write: "+strings.Join(parquet.Names(), ", "))
 	flags.group("Part of the trace")
 	flags.time(&f.from, "from", "start of the interval: a `time` such as 1.5s (default: start of the trace); -to also takes its end")

@@ -32,6 +32,8 @@ type flagSet struct {
 	passed []string // flags for the go command ahead of the first argument
 	chdir  string   // directory in which the go command is to run
 	own    []string // flags of the selection, in a form that the go command passes back
+
+	offers map[string]offers // what completion knows of the flags' values
 }
 
 type flagGroup struct {
@@ -144,6 +146,7 @@ func (f *flagSet) selection(verb string) {
 			return err
 		})
 	}
+	f.offer("kinds", "proc", "call", "loop", "sync")
 	f.group("Go command (other flags are passed to go " + verb + ")")
 	f.text(&f.chdir, "C", "change to `dir` before running the command")
 }

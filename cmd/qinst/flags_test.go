@@ -242,7 +242,7 @@ func TestCompletionText(t *testing.T) {
 					"bash": `(?m)^\t` + c.name + `\) flags=".*-` + name + `\b`,
 					"zsh":  `(?m)^\t` + c.name + `\)\n\t\tflags=\(.*'-` + name + `:`,
 					"fish": `(?m)^complete -c qinst -n '__fish_seen_subcommand_from ` + c.name + `' -o ` + name +
-						` -d '.+'$`,
+						` -d '.+'( -x -a '.+')?$`,
 				}[s.name]
 				if !regexp.MustCompile(want).MatchString(out) {
 					t.Errorf("%s: no flag -%s of %s", s.name, name, c.name)
@@ -251,6 +251,9 @@ func TestCompletionText(t *testing.T) {
 		}
 	}
 }
+
+// bashWord is a word as bash's completion sees it: as it was typed.
+func bashWord(s string) string { return "'" + s + "'" }
 
 // Bash runs what it is given, if it is there.
 func TestCompletionBash(t *testing.T) {
@@ -277,9 +280,30 @@ func TestCompletionBash(t *testing.T) {
 		{"qinst report x.sd", ""},
 		{"qinst help inf", "info"},
 		{"qinst completion z", "zsh"},
+		{"qinst export -to pe", "perfetto"},
+		{"qinst export -to = pe", "perfetto"},
+		{"qinst export x.sddf -table = wai", "waits"},
+		{"qinst profile -sort n", "npt"},
+		{"qinst predict -policy f", "fifo"},
+		{"qinst correct -exit re", "recorded reverse"},
+		{"qinst run -ask lo", "locks"},
+		{"qinst doe f", "fit"},
+		{"qinst profile KEPT -list main.wo", "main.worker"},
+		{"qinst profile KEPT -focus = main.worker:", `main.worker:\ range\ in`},
+		{`qinst profile KEPT -list main.\(\*server\).i`, `main.\(\*server\).iface`},
+		{"qinst predict -what-if hold:main.g KEPT", "hold:main.global"},
+		{"qinst profile none.sddf -list main.wo", ""},
 	} {
 		words := strings.Fields(c.line)
-		cmd := exec.Command(bash, "-c", fmt.Sprintf(`source %s; COMP_WORDS=(%s); COMP_CWORD=%d; _qinst; echo "${COMPREPLY[*]}"`, file, c.line, len(words)-1))
+		at := len(words) - 1
+		for i, w := range words { // what is completed is the last word but the trace
+			if words[i] = bashWord(w); w == "KEPT" {
+				if words[i] = keptTrace(); i == at {
+					at--
+				}
+			}
+		}
+		cmd := exec.Command(bash, "-c", fmt.Sprintf(`source %s; COMP_WORDS=(%s); COMP_CWORD=%d; _qinst; echo "${COMPREPLY[*]}"`, file, strings.Join(words, " "), at))
 		out, err := cmd.CombinedOutput()
 		if got := strings.TrimSpace(string(out)); err != nil || got != c.want {
 			t.Errorf("%s: %v, offers %q, expected %q", c.line, err, got, c.want)

@@ -48,6 +48,7 @@ func setupGate(fs *flagSet) action {
 		}
 		return nil
 	})
+	fs.offer("annotate", "lines", "github")
 	fs.text(&g.sarif, "sarif", "write the same as SARIF 2.1.0 to this new `file`")
 	fs.selection("build")
 	fs.before = 1

@@ -35,6 +35,7 @@ func setupPredict(fs *flagSet) action {
 		ask.WhatIf = append(ask.WhatIf, w)
 		return err
 	})
+	fs.offerNames("changes", "what-if")
 	fs.text(&ask.Request, "request", "how long requests of this `name` take, and how many are answered; those from outside come when they came")
 	fs.group("Several runs")
 	fs.number(&times, "n", "run a program so often, and predict from all runs together (default: from traces)")

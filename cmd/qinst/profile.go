@@ -129,6 +129,10 @@ func (f *profileFlags) define(fs *flagSet) {
 	fs.function("focus", "show only the entry of this `name`, or those that match it as a regexp; of a tree, paths through them", choiceFlag(&f.view.Focus))
 	fs.function("ignore", "hide the entry of this `name`, or those that match it as a regexp",
 		choiceFlag(&f.view.Ignore))
+	fs.offerNames("procedures", "list")
+	fs.offer("by", report.ProfileKinds...)
+	fs.offer("sort", report.ProfileOrders()...)
+	fs.offerNames("entries", "focus", "ignore")
 	fs.group("Several runs")
 	fs.boolean(&f.each, "runs", "the files are runs of one program: print means with intervals")
 	fs.number(&f.runs, "n", "run the program that follows this `many` times, then do as with -runs")

@@ -161,6 +161,8 @@ func setupDump(fs *flagSet) action {
 	fs.group("Events")
 	fs.interval(&d.from, &d.to)
 	fs.text(&d.points, "points", "print only events at points that match this `name`; * stands for any characters")
+	fs.offer("mode", "text", "json", "wire", "footprint", "events")
+	fs.offerNames("entries", "points")
 	return func(e *env, args []string) error {
 		file, err := oneFile(e, "dump", args)
 		if err != nil {

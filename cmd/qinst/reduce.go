@@ -14,6 +14,11 @@ import (
 func setupReduce(fs *flagSet) action {
 	var names string
 	fs.group("What to run")
+	var known []string
+	for _, s := range extensions.List() {
+		known = append(known, s.Name)
+	}
+	fs.offer("ext", known...)
 	fs.text(&names, "ext", "run the extensions of these `names`, separated by commas, in this order")
 	return func(e *env, args []string) error {
 		if names == "" || len(args) != 2 {

@@ -57,16 +57,16 @@ func TestFirstScreen(t *testing.T) {
 // A section that an option asks for is on the first screen, too, and not among the others.
 func TestAskedSection(t *testing.T) {
 	t.Parallel()
-	out, err := read(t, "report", "-plain=40ms", keptTrace("locks"))
+	out, err := read(t, "report", "-plain=40ms", keptTrace())
 	if err != nil || strings.Count(out, "WHAT THE TOOL ITSELF COST\n") != 1 || strings.Contains(out, "PROCESSORS BUSY") ||
 		strings.Contains(strings.Join(strings.Fields(out), " "), "what the tool itself cost") {
 		t.Errorf("found %v and\n%s", err, out)
 	}
 }
 
-// keptTrace returns the path of a kept trace.
-func keptTrace(name string) string {
-	return filepath.Join("..", "..", "testdata", "kept", name+".sddf")
+// keptTrace returns the path of a kept trace, of a program with locks.
+func keptTrace() string {
+	return filepath.Join("..", "..", "testdata", "kept", "locks.sddf")
 }
 
 // Only a terminal gets colours, and none that the user declined.

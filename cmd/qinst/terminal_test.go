@@ -75,7 +75,7 @@ func TestMeter(t *testing.T) {
 	t.Parallel()
 	terminal, shown := openTerminal(t)
 	resize(t, terminal, 60)
-	file := keptTrace("locks")
+	file := keptTrace()
 	for _, args := range [][]string{{"report", file}, {"profile", file}, {"critical", file}, {"predict", file},
 		{"correct", file}, {"export", "-to", "chrome", file}, {"view", "-html", "-", file}} {
 		var plain, talk, out bytes.Buffer
@@ -126,7 +126,7 @@ func TestWork(t *testing.T) {
 func TestTableWidth(t *testing.T) {
 	terminal, shown := openTerminal(t)
 	resize(t, terminal, 80)
-	file := keptTrace("locks")
+	file := keptTrace()
 	style := regexp.MustCompile("\x1b\\[[0-9]*[mK]|\r")
 	for _, c := range []struct {
 		columns string
