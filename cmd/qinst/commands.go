@@ -225,13 +225,14 @@ func commands() []command {
 				"say which releases of Go it builds programs with, and what it reads and writes.\n" +
 				"\"qinst -version\" is the same.",
 			[][2]string{{"version", "of qinst, of Go and of the formats"}, {"help", "all commands"}}, setupVersion},
-		{"help", "[command]", "explain a command",
+		{"help", "[flags] [command]", "explain a command",
 			"Qinst without arguments prints the list of commands, too. Its status is 2 then, as that\n" +
 				"of the go command, so that a script whose command is missing fails. \"qinst COMMAND -help\"\n" +
 				"is the same as \"qinst help COMMAND\".",
 			[][2]string{
 				{"help", "all commands"},
 				{"help run", "one command, with its flags"},
+				{"help -man ~/.local/share/man/man1", "pages for man qinst-run"},
 			}, setupHelp},
 	}
 }

@@ -270,15 +270,7 @@ func (f *flagSet) usage(w io.Writer) {
 	for _, g := range f.groups {
 		fmt.Fprintf(w, "\n%s:\n", g.title)
 		for _, name := range g.names {
-			fl := f.Lookup(name)
-			value, text := flag.UnquoteUsage(fl)
-			left := "-" + name
-			if value != "" && !isBool(fl) {
-				left += " " + value
-			}
-			if fl.DefValue != "" && fl.DefValue != "0" && fl.DefValue != "0s" && fl.DefValue != "false" {
-				text += " (default: " + fl.DefValue + ")"
-			}
+			left, text := flagLine(f.Lookup(name))
 			const indent = "                     "
 			fmt.Fprintf(w, "  %-18s %s\n", left, strings.Join(wrapped(text, 90-len(indent)), "\n"+indent))
 		}

@@ -57,11 +57,7 @@ var namesIn = map[string]func(t *trace.Tables) []string{
 func pointNames(t *trace.Tables, prefix string, kinds ...string) (list []string) {
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Hits+p.Traced > 0 && p.Name != "" && slices.Contains(kinds, p.Kind) {
-			name := p.Name
-			if p.Kind == spec.PointLoop && int(p.Owner) < len(t.Points) {
-				name = t.Points[p.Owner].Name + ": " + name // as tables show it
-			}
-			list = append(list, prefix+name)
+			list = append(list, prefix+t.NameOf(trace.PointID(i)))
 		}
 	}
 	slices.Sort(list)
