@@ -70,13 +70,16 @@ func setupCorrect(fs *flagSet) action {
 			return nil
 		}
 		if asJSON {
-			return json.NewEncoder(e.stdout).Encode(struct {
-				*correct.Result
-				*concluded
-			}{r, conclude(facts)})
+			return json.NewEncoder(e.stdout).Encode(correctObject{r, conclude(facts)})
 		}
 		return writeText(e, report.Correct(r, facts))
 	}
+}
+
+// correctObject is what correct -json prints.
+type correctObject struct {
+	*correct.Result
+	*concluded
 }
 
 // oneOf defines a flag whose value is one of a few words.

@@ -140,10 +140,7 @@ func setupCritical(fs *flagSet) action {
 		}
 		switch {
 		case f.asJSON:
-			return json.NewEncoder(e.stdout).Encode(struct {
-				*critpath.Result
-				*concluded
-			}{r, conclude(facts)})
+			return json.NewEncoder(e.stdout).Encode(criticalObject{r, conclude(facts)})
 		case html != "":
 			page, err := report.CriticalPage(p, r, facts, predict.Gains(p, r.Procs, sim.Sharing))
 			if err != nil {
@@ -153,6 +150,12 @@ func setupCritical(fs *flagSet) action {
 		}
 		return writeText(e, report.Critical(r, facts))
 	}
+}
+
+// criticalObject is what critical -json prints.
+type criticalObject struct {
+	*critpath.Result
+	*concluded
 }
 
 // concluded are the conclusions as every JSON object about a trace has them.

@@ -68,10 +68,7 @@ func setupPredict(fs *flagSet) action {
 		}
 		switch {
 		case f.asJSON:
-			return json.NewEncoder(e.stdout).Encode(struct {
-				*predict.Result
-				*concluded
-			}{r, conclude(facts)})
+			return json.NewEncoder(e.stdout).Encode(predictObject{r, conclude(facts)})
 		case html != "":
 			page, err := report.PredictPage(r, facts)
 			if err != nil {
@@ -81,6 +78,12 @@ func setupPredict(fs *flagSet) action {
 		}
 		return writeText(e, report.Predict(r, facts))
 	}
+}
+
+// predictObject is what predict -json prints. There is no advice if something was asked for.
+type predictObject struct {
+	*predict.Result
+	*concluded
 }
 
 // predicted is a run from which something is predicted.

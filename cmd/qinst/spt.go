@@ -114,6 +114,12 @@ type sptForm struct {
 	html   string
 }
 
+// sptObject is what spt -json prints.
+type sptObject struct {
+	*analysis.Result
+	*concluded
+}
+
 func (f *sptForm) answer(e *env, x *analysis.Experiment) error {
 	r, err := analysis.Analyze(x)
 	if err != nil {
@@ -121,10 +127,7 @@ func (f *sptForm) answer(e *env, x *analysis.Experiment) error {
 	}
 	switch {
 	case f.asJSON:
-		return json.NewEncoder(e.stdout).Encode(struct {
-			*analysis.Result
-			*concluded
-		}{r, &concluded{x.Advice}})
+		return json.NewEncoder(e.stdout).Encode(sptObject{r, &concluded{x.Advice}})
 	case f.html != "":
 		page, err := report.DelaysPage(x, r)
 		if err != nil {
