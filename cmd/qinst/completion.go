@@ -40,6 +40,9 @@ func cmdCompletion(e *env, args []string) error {
 			return s.write(e.stdout, completions())
 		}
 	}
+	if len(args) == 0 {
+		return incomplete("completion", "no shell", "bash, zsh or fish", "completion bash")
+	}
 	return usageError{fmt.Errorf("completion: found %q, expected one of bash, zsh and fish", strings.Join(args, " "))}
 }
 

@@ -26,7 +26,7 @@ func dispatch(e *env, args []string) error {
 		return usageError{err}
 	}
 	if len(rest) == 0 {
-		return usageError{errors.New(`found no command; see "qinst help"`)}
+		return usageError{errors.New(`found no command, expected one after the flags; see "qinst help"`)}
 	}
 	if c, ok := commandByName(rest[0]); ok {
 		lab.EndBySignals(func(status int) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -54,7 +53,7 @@ func setupDoe(fs *flagSet) action {
 		})
 	return func(e *env, args []string) error {
 		if len(args) == 0 {
-			return usageError{errors.New("doe: found nothing to do, expected plan FACTOR... or fit FILE")}
+			return incomplete("doe", "nothing to do", "plan or fit", "doe plan FACTOR... or qinst doe fit FILE")
 		}
 		switch args[0] {
 		case "plan":

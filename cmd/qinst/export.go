@@ -224,7 +224,7 @@ func (f *exportFlags) slowest(e *env, file string, part *partOf) error {
 func (f *exportFlags) writer() (export, error) {
 	switch write := exports[f.form]; {
 	case write == nil:
-		return nil, errors.New("export: found no form, expected -to with one of " + exportNames())
+		return nil, incomplete("export", "no form", "-to and one of "+exportNames(), "export -to perfetto -o prog.pftrace prog.sddf")
 	case f.form != tables && f.table != "":
 		return nil, fmt.Errorf("export: found -table with -to %s, expected -to %s", f.form, tables)
 	case f.form != tables:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -215,7 +216,7 @@ func (f *flagSet) set(fl *flag.Flag, value string, hasValue bool, args []string)
 	}
 	if !hasValue {
 		if len(args) == 0 {
-			return nil, fmt.Errorf("flag -%s needs a value", fl.Name)
+			return nil, fmt.Errorf("found -%s without a value, expected %s", fl.Name, cmp.Or(expected(fl), wanted(fl)))
 		}
 		value, args = args[0], args[1:]
 	}
@@ -226,6 +227,12 @@ func (f *flagSet) set(fl *flag.Flag, value string, hasValue bool, args []string)
 		return nil, err
 	}
 	return args, nil
+}
+
+// wanted describes the value of a flag by the word for it in its help.
+func wanted(fl *flag.Flag) string {
+	value, _ := flag.UnquoteUsage(fl)
+	return fmt.Sprintf("one: -%s %s", fl.Name, strings.ToUpper(value))
 }
 
 // unknown returns the error for an unknown flag, with the nearest known name.

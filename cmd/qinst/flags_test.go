@@ -91,7 +91,7 @@ func TestMisuse(t *testing.T) {
 		{"help reprot", `help: found "reprot", expected a command (did you mean report?)`},
 		{"help a b", `help: found 2 arguments`},
 		{"report -jsno", `report: unknown flag -jsno (did you mean -json?); see "qinst help report"`},
-		{"report -from", `report: flag -from needs a value; see`},
+		{"report -from", `report: found -from without a value, expected a time such as 10ms or 1.5s; see`},
 		{"report -from=soon", `report: found -from=soon, expected a time such as 10ms or 1.5s; see`},
 		{"report -json=perhaps", `report: found -json=perhaps, expected true or false`},
 		{"profile -n many ./x", `profile: found -n=many, expected a whole number`},
@@ -222,6 +222,21 @@ func compare(t *testing.T, what string, have []string, want map[string]bool) {
 	for name := range want {
 		if !slices.Contains(have, name) {
 			t.Errorf("%s: -%s is missing", what, name)
+		}
+	}
+}
+
+// Who leaves something out is told what was found, what was expected, and what to do.
+func TestIncomplete(t *testing.T) {
+	t.Parallel()
+	form := regexp.MustCompile(`^(\w+( \w+)?: )?found .+, expected .+(: qinst |; see "qinst help)`)
+	for _, line := range []string{"-size=3", "run", "gate", "gate main", "spt", "doe", "ctl", "cut x.sddf", "merge a.sddf",
+		"merge a.sddf b.sddf", "reduce x y", "reduce -ext=profile", "export x.sddf", "completion", "profile -n 3",
+		"predict -n 3", "report -from", "report -region", "export -to", "correct -baseline"} {
+		var out, talk bytes.Buffer
+		err := dispatch(newEnv(&out, &talk), strings.Fields(line))
+		if !errors.As(err, new(usageError)) || !form.MatchString(err.Error()) || out.Len() > 0 {
+			t.Errorf("%s: found %v, expected what was found, what was expected and what to do", line, err)
 		}
 	}
 }

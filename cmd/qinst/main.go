@@ -42,6 +42,12 @@ func newEnv(stdout, stderr io.Writer) *env {
 // usageError is a misuse of the command line. Its exit status is misuse instead of 1.
 type usageError struct{ error }
 
+// incomplete is the error for a command line that lacks something: what was found, what was
+// expected, and a command line that has it.
+func incomplete(command, found, expected, example string) error {
+	return usageError{fmt.Errorf("%s: found %s, expected %s: qinst %s", command, found, expected, example)}
+}
+
 // misuse is the status of a command line that says nothing to do, or what cannot be done.
 const misuse = 2
 

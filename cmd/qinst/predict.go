@@ -126,7 +126,8 @@ func (f *replayFlags) record(e *env, times int, program []string) (runs []predic
 		return nil, usageError{fmt.Errorf("predict: found -n=%d, expected a number from 1 to %d", times, mostRuns)}
 	}
 	if len(program) == 0 {
-		return nil, usageError{errors.New("predict: found -n and no program, expected one that was built with -toolexec qinst, and its arguments")}
+		return nil, incomplete("predict", "-n and no program", "one that was built with -toolexec qinst, and its arguments",
+			"predict -n 5 ./prog arguments")
 	}
 	ctx, stop := lab.Signals(context.Background())
 	defer stop()

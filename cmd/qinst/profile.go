@@ -319,7 +319,8 @@ func runTimes(ctx context.Context, e *env, n int, program []string, dir string) 
 		return nil, usageError{fmt.Errorf("profile: found -n %d, expected 2 to 1000 runs", n)}
 	}
 	if len(program) == 0 {
-		return nil, usageError{errors.New("profile: found -n without a program; usage: qinst profile -n 10 ./program arguments")}
+		return nil, incomplete("profile", "-n and no program", "one that was built with -toolexec qinst, and its arguments",
+			"profile -n 10 ./prog arguments")
 	}
 	r := &lab.Runner{Stdout: e.stderr, Stderr: e.stderr} // the standard output is the report's
 	plan := lab.Plan{Rounds: n, Traces: dir, Cases: []lab.Case{

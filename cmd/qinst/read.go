@@ -32,7 +32,7 @@ func oneFile(e *env, name string, files []string) (string, error) {
 	case 1:
 		return files[0], nil
 	}
-	return "", usageError{fmt.Errorf("%s: %d files given, expected one", name, len(files))}
+	return "", usageError{fmt.Errorf("%s: found %d files, expected one", name, len(files))}
 }
 
 // numbered matches the name of a trace whose name was taken: the program adds a number.
@@ -52,12 +52,12 @@ func newestFile(e *env) (string, error) {
 		fmt.Fprintf(e.stderr, "qinst: reading %s, written %s ago\n", best, age(written))
 		return best, nil
 	}
-	const none = "no file given, and no *.sddf in the working directory"
+	const none = "found no file, and no *.sddf in the working directory, expected a trace"
 	if best, written := newestOf(tracesIn(os.TempDir())); best != "" {
-		return "", usageError{fmt.Errorf("%s; the newest in %s is %s, written %s ago", none, os.TempDir(), best,
+		return "", usageError{fmt.Errorf("%s: name one; the newest in %s is %s, written %s ago", none, os.TempDir(), best,
 			age(written))}
 	}
-	return "", usageError{errors.New(none)}
+	return "", usageError{errors.New(none + ": name one, or make one with qinst run ./prog")}
 }
 
 func age(written time.Time) time.Duration { return time.Since(written).Round(time.Second) }

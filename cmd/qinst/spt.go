@@ -61,7 +61,8 @@ func setupSpt(fs *flagSet) action {
 			return sptShow(e, shown, args, form)
 		}
 		if len(args) == 0 {
-			return usageError{errors.New("spt: found no program, expected one that was built with -toolexec qinst, and its arguments")}
+			return incomplete("spt", "no program", "one that was built with -toolexec qinst, and its arguments",
+				"spt ./prog arguments")
 		}
 		if o.Barriers && (factors != nil || len(o.Procs) > 1) {
 			return usageError{errors.New("spt: found -barriers with -factors, or with several numbers of processors, expected it alone: what is waited for at barriers says nothing of other parts, and their participants may be as many as processors")}
