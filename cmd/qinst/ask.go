@@ -43,6 +43,11 @@ type asked struct {
 // define defines -ask and -refine.
 func (a *asked) define(fs *flagSet) {
 	fs.function("ask", "record and report only what answers a `question`: profile (where the processor time goes), locks (what is waited for; every operation is traced, whatever that costs), path (what determines how long the run takes, and what changes and more processors gain; every operation is traced, too), latency:REGION (how long a region of qinst.Region or runtime/trace takes)", a.ask)
+	var names []string
+	for _, q := range questions() {
+		names = append(names, q.name)
+	}
+	fs.offer("ask", names...)
 	fs.text(&a.refine, "refine", "add probes to packages that had none in the run recorded in this `file`, and in which it spent time")
 }
 
@@ -80,7 +85,7 @@ func (a asked) flags(e *env) ([]string, error) {
 	if a.refine == "" {
 		return flags, nil
 	}
-	t, err := trace.Open(a.refine)
+	t, err := e.open(a.refine)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +108,7 @@ func (a asked) flags(e *env) ([]string, error) {
 
 // report answers the question from a trace file.
 func (a asked) report(e *env, file string) error {
-	t, err := trace.Open(file)
+	t, err := e.open(file)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func isProgram(file string) bool {
 // is r or, if the program with probes is run too, that of its median run.
 func (b *baseline) compare(e *env, o correct.Options, r *correct.Result) (*correct.Result, error) {
 	if len(b.plain) == 0 {
-		return nil, errors.New("found no command")
+		return nil, errors.New("found no command, expected that of the program without probes: -baseline './plain arguments'")
 	}
 	cases := []lab.Case{{Name: b.plain[0], Job: lab.Job{Program: b.plain[0], Args: b.plain[1:], Plain: true,
 		Collect: true}}}

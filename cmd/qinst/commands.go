@@ -48,10 +48,11 @@ func commands() []command {
 				{"test -run TestServer ./server", "one test with probes in the main module"},
 				{"test -bench . -size 50 ./...", "benchmarks, without probes in small procedures"},
 			}, setupTest},
-		{"report", "[flags] [file]", "summarize a trace on one page",
+		{"report", "[flags] [file]", "say on one screen where time went and what to change, or on one page with -all",
 			newestHelp + "\n\nOn a terminal headings are bold and warnings yellow, unless NO_COLOR is set.",
 			[][2]string{
 				{"report", "the newest trace here, of a program or a test"},
+				{"report -all prog.sddf", "with the numbers that the conclusions rest on"},
 				{"report -from 2s -to 3s prog.sddf", "one second of the run"},
 			}, setupReport},
 		{"profile", "[flags] [file...]", "list where time went: procedures, loops, locks, goroutines, packages",
@@ -218,7 +219,9 @@ func commands() []command {
 				{"cost", "a table of all kinds of probes"},
 				{"cost -json", "the same as JSON"},
 			}, setupCost},
-		{"completion", "bash|zsh|fish", "print a shell's completion of commands and flags", "",
+		{"completion", "bash|zsh|fish", "print a shell's completion of commands and flags",
+			"Values of flags are completed, too: words from a fixed list, and names in the trace on the\n" +
+				"line, or in the newest one of the working directory.",
 			[][2]string{
 				{"completion bash > ~/.local/share/bash-completion/completions/qinst", "for bash"},
 				{"completion fish > ~/.config/fish/completions/qinst.fish", "for fish"},
@@ -228,13 +231,14 @@ func commands() []command {
 				"say which releases of Go it builds programs with, and what it reads and writes.\n" +
 				"\"qinst -version\" is the same.",
 			[][2]string{{"version", "of qinst, of Go and of the formats"}, {"help", "all commands"}}, setupVersion},
-		{"help", "[command]", "explain a command",
+		{"help", "[flags] [command]", "explain a command",
 			"Qinst without arguments prints the list of commands, too. Its status is 2 then, as that\n" +
 				"of the go command, so that a script whose command is missing fails. \"qinst COMMAND -help\"\n" +
 				"is the same as \"qinst help COMMAND\".",
 			[][2]string{
 				{"help", "all commands"},
 				{"help run", "one command, with its flags"},
+				{"help -man ~/.local/share/man/man1", "pages for man qinst-run"},
 			}, setupHelp},
 	}
 }

@@ -21,8 +21,9 @@ var shells = []struct {
 // completed is a command as completion sees it.
 type completed struct {
 	command
-	words []completedWord
-	flags []completedWord
+	words  []completedWord
+	flags  []completedWord
+	offers map[string]offers // by flag
 }
 
 // completedWord is a flag, or an argument from a fixed set, with an explanation.
@@ -31,10 +32,16 @@ type completedWord struct{ name, does string }
 func setupCompletion(*flagSet) action { return cmdCompletion }
 
 func cmdCompletion(e *env, args []string) error {
+	if len(args) > 1 && args[0] == "names" {
+		return offerFrom(e, args[1], args[2:])
+	}
 	for _, s := range shells {
 		if len(args) == 1 && args[0] == s.name {
 			return s.write(e.stdout, completions())
 		}
+	}
+	if len(args) == 0 {
+		return incomplete("completion", "no shell", "bash, zsh or fish", "completion bash")
 	}
 	return usageError{fmt.Errorf("completion: found %q, expected one of bash, zsh and fish", strings.Join(args, " "))}
 }
@@ -43,7 +50,7 @@ func completions() (list []completed) {
 	for _, c := range commands() {
 		fs := newFlagSet(c.name)
 		c.setup(fs)
-		done := completed{command: c}
+		done := completed{command: c, offers: fs.offers}
 		for _, name := range fs.names() {
 			done.flags = append(done.flags, completedWord{"-" + name,
 				strings.ReplaceAll(fs.Lookup(name).Usage, "`", "")})
@@ -61,6 +68,8 @@ func completions() (list []completed) {
 			for _, c := range commands() {
 				done.words = append(done.words, completedWord{c.name, c.summary})
 			}
+		case "doe":
+			done.words = []completedWord{{"plan", "print a plan"}, {"fit", "estimate effects"}}
 		case "completion":
 			for _, s := range shells {
 				done.words = append(done.words, completedWord{s.name, "for " + s.name})
@@ -82,13 +91,17 @@ func wordsOf(list []completedWord) string {
 // completeBash writes a function for bash. If the function offers nothing, because the
 // argument is a file, bash offers files.
 func completeBash(w io.Writer, list []completed) error {
-	var cases strings.Builder
+	var cases, values strings.Builder
 	for _, c := range list {
 		fmt.Fprintf(&cases, "\t%s) flags=%q words=%q ;;\n", c.name, wordsOf(c.flags), wordsOf(c.words))
+		c.offered(func(flag string, o offers) {
+			fmt.Fprintf(&values, "\t\"%s -%s\") words=%q names=%q ;;\n", c.name, flag,
+				strings.Join(o.words, " "), o.names)
+		})
 	}
 	_, err := fmt.Fprintf(w, `# bash completion of qinst
 _qinst() {
-	local cur=${COMP_WORDS[COMP_CWORD]} command= flags= words= i
+	local cur=${COMP_WORDS[COMP_CWORD]} flag=${COMP_WORDS[COMP_CWORD-1]} command= flags= words= names= i
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		-*) ;;
@@ -100,11 +113,19 @@ _qinst() {
 %s	esac
 	case $cur in
 	-*) words=$flags ;;
+	=) cur= ;; # -flag=value is three words
+	*) [[ $flag != = ]] || flag=${COMP_WORDS[COMP_CWORD-2]} ;;
 	esac
+	case "$command $flag" in
+%s	esac
 	COMPREPLY=($(compgen -W "$words" -- "$cur"))
+	[[ $names ]] || return
+	while read -r i; do
+		[[ $i != "${cur//\\/}"* ]] || COMPREPLY+=("$(printf %%q "$i")")
+	done < <("${COMP_WORDS[0]}" completion names $names -- "${COMP_WORDS[@]:1}" 2>/dev/null)
 }
 complete -o default -F _qinst qinst
-`, commandWords(list), cases.String())
+`, commandWords(list), cases.String(), values.String())
 	return err
 }
 
@@ -118,8 +139,16 @@ func commandWords(list []completed) string {
 
 // completeZsh writes a function for zsh, with an explanation of each word.
 func completeZsh(w io.Writer, list []completed) error {
-	var cases strings.Builder
+	var cases, values strings.Builder
 	for _, c := range list {
+		c.offered(func(flag string, o offers) {
+			if o.names != "" {
+				fmt.Fprintf(&values, "\t'%s -%s') values=(${(f)\"$($words[1] completion names %s -- $words 2>/dev/null)\"}) ;;\n",
+					c.name, flag, o.names)
+				return
+			}
+			fmt.Fprintf(&values, "\t'%s -%s') values=(%s) ;;\n", c.name, flag, strings.Join(o.words, " "))
+		})
 		fmt.Fprintf(&cases, "\t%s)\n\t\tflags=(%s)\n\t\twords_=(%s) ;;\n", c.name, described(c.flags),
 			described(c.words))
 	}
@@ -129,7 +158,7 @@ func completeZsh(w io.Writer, list []completed) error {
 	}
 	_, err := fmt.Fprintf(w, `#compdef qinst
 _qinst() {
-	local -a commands flags words_
+	local -a commands flags words_ values
 	commands=(%s)
 	if (( CURRENT == 2 )); then
 		_describe command commands
@@ -137,7 +166,16 @@ _qinst() {
 	fi
 	case $words[2] in
 %s	esac
-	if [[ $PREFIX == -* ]]; then
+	local flag=$words[CURRENT-1]
+	if [[ $PREFIX == -*=* ]]; then
+		flag=${PREFIX%%%%=*}
+		compset -P '*='
+	fi
+	case "$words[2] $flag" in
+%s	esac
+	if (( $#values )); then
+		compadd -a values
+	elif [[ $PREFIX == -* ]]; then
 		_describe -o flag flags
 	elif (( $#words_ )); then
 		_describe word words_
@@ -150,7 +188,7 @@ if [[ $funcstack[1] == _qinst ]]; then
 else
 	compdef _qinst qinst
 fi
-`, described(commands), cases.String())
+`, described(commands), cases.String(), values.String())
 	return err
 }
 
@@ -177,8 +215,15 @@ func completeFish(w io.Writer, list []completed) error {
 	for _, c := range list {
 		in := "'__fish_seen_subcommand_from " + c.name + "'"
 		for _, f := range c.flags {
-			fmt.Fprintf(&b, "complete -c qinst -n %s -o %s -d %s\n", in, strings.TrimPrefix(f.name, "-"),
-				fishQuoted(f.does))
+			value := ""
+			switch o := c.offers[strings.TrimPrefix(f.name, "-")]; {
+			case o.names != "":
+				value = " -x -a '(qinst completion names " + o.names + " -- (commandline -o) 2>/dev/null)'"
+			case o.words != nil:
+				value = " -x -a " + fishQuoted(strings.Join(o.words, " "))
+			}
+			fmt.Fprintf(&b, "complete -c qinst -n %s -o %s -d %s%s\n", in, strings.TrimPrefix(f.name, "-"),
+				fishQuoted(f.does), value)
 		}
 		for _, word := range c.words {
 			fmt.Fprintf(&b, "complete -c qinst -n %s -f -a %s -d %s\n", in, word.name, fishQuoted(word.does))

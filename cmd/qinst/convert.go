@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -48,6 +49,7 @@ func setupConvert(fs *flagSet) action {
 	var stream int
 	fs.group("Form")
 	fs.text(&to, "to", "`form` of the output: "+formNames())
+	fs.offer("to", slices.Sorted(maps.Keys(forms))...)
 	fs.number(&stream, "stream", "convert only the `n`th stream of the file, counted from 1 (default: all)")
 	fs.group("Output")
 	fs.text(&out, "o", "write to this `file` (- for the standard output)")
@@ -173,6 +175,9 @@ func writeTo(e *env, path string, do func(w io.Writer) error) error {
 // replaced may be the file that is read. It writes to a device or a pipe as it is.
 func replaceTo(e *env, path string, force bool, do func(w io.Writer) error) error {
 	if path == "-" {
+		if lab.Terminal(e.raw) {
+			e.meter.end()
+		}
 		return do(e.raw)
 	}
 	st, err := os.Stat(path)

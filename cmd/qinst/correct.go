@@ -70,17 +70,25 @@ func setupCorrect(fs *flagSet) action {
 			return nil
 		}
 		if asJSON {
-			return json.NewEncoder(e.stdout).Encode(struct {
-				*correct.Result
-				*concluded
-			}{r, conclude(facts)})
+			return json.NewEncoder(e.stdout).Encode(correctObject{r, conclude(facts)})
 		}
 		return writeText(e, report.Correct(r, facts))
 	}
 }
 
+// correctObject is what correct -json prints.
+type correctObject struct {
+	*correct.Result
+	*concluded
+}
+
 // oneOf defines a flag whose value is one of a few words.
 func oneOf[T ~string](fs *flagSet, to *T, words []T, name, usage string) {
+	var offered []string
+	for _, w := range words {
+		offered = append(offered, string(w))
+	}
+	fs.offer(name, offered...)
 	fs.function(name, usage, func(s string) error {
 		if !slices.Contains(words, T(s)) {
 			return fmt.Errorf("found -%s=%s, expected one of %v", name, s, words)

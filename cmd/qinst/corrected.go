@@ -21,7 +21,7 @@ func correctedFlag(fs *flagSet, on *bool) {
 
 // openTimes opens a trace, with corrected times if these are asked for.
 func openTimes(e *env, file string, corrected bool) (*trace.Trace, error) {
-	t, err := trace.Open(file)
+	t, err := e.open(file)
 	if err != nil || !corrected {
 		return t, err
 	}
@@ -43,7 +43,7 @@ func openTimes(e *env, file string, corrected bool) (*trace.Trace, error) {
 	for _, note := range r.Remarks.Warnings {
 		fmt.Fprintf(e.stderr, "qinst: corrected times: %s\n", note)
 	}
-	c, err := trace.Open(f.Name())
+	c, err := e.open(f.Name())
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func collectOften(t *trace.Tables) {
 // correctFile corrects a trace, and writes it with corrected times to the file out, if that has a
 // name. The facts are those of the trace as it is.
 func correctFile(e *env, out, file string, o correct.Options) (r *correct.Result, f *advice.Facts, err error) {
-	t, err := trace.Open(file)
+	t, err := e.open(file)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -34,6 +34,11 @@ func (f *replayFlags) define(fs *flagSet, policy sim.Policy) {
 	fs.boolean(&f.asJSON, "json", "print one JSON object")
 	fs.group("Interpretation")
 	fs.text(&f.policy, "policy", "how goroutines get processors: `ps`, all that could run share them evenly; fifo, each keeps one until it waits; go, as Go's scheduler does")
+	var policies []string
+	for _, p := range sim.Policies {
+		policies = append(policies, string(p))
+	}
+	fs.offer("policy", policies...)
 	correctedFlag(fs, &f.corrected)
 	fs.processors(&f.vcpu, "vcpu", "the program hands out `n` processors of its own: regions named \"vcpu\" are running, \"vready\" ready (default: none)")
 }
@@ -135,10 +140,7 @@ func setupCritical(fs *flagSet) action {
 		}
 		switch {
 		case f.asJSON:
-			return json.NewEncoder(e.stdout).Encode(struct {
-				*critpath.Result
-				*concluded
-			}{r, conclude(facts)})
+			return json.NewEncoder(e.stdout).Encode(criticalObject{r, conclude(facts)})
 		case html != "":
 			page, err := report.CriticalPage(p, r, facts, predict.Gains(p, r.Procs, sim.Sharing))
 			if err != nil {
@@ -148,6 +150,12 @@ func setupCritical(fs *flagSet) action {
 		}
 		return writeText(e, report.Critical(r, facts))
 	}
+}
+
+// criticalObject is what critical -json prints.
+type criticalObject struct {
+	*critpath.Result
+	*concluded
 }
 
 // concluded are the conclusions as every JSON object about a trace has them.

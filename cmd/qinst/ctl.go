@@ -24,7 +24,7 @@ func setupCtl(*flagSet) action { return cmdCtl }
 // runtime/inject/_rt/writer_ctl.go, or says what any program with probes waits for.
 func cmdCtl(e *env, args []string) error {
 	if len(args) == 0 {
-		return usageError{fmt.Errorf("ctl: found no process, expected the id of one that was started with QINST=ctl")}
+		return incomplete("ctl", "no process", "the id of one that was started with QINST=ctl", "ctl PID")
 	}
 	if _, err := strconv.ParseUint(args[0], 10, 32); err != nil {
 		return usageError{fmt.Errorf("ctl: found %q, expected a process id", args[0])}

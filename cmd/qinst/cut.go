@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -22,7 +21,7 @@ func setupCut(fs *flagSet) action {
 	fs.text(&out, "o", "write to this `file` (- for the standard output)")
 	return func(e *env, args []string) error {
 		if out == "" {
-			return usageError{fmt.Errorf("cut: expected -o and a file")}
+			return incomplete("cut", "no -o", "a file to write", "cut -from 1s -o part.sddf prog.sddf")
 		}
 		file, err := oneFile(e, "cut", args)
 		if err != nil {
@@ -45,7 +44,7 @@ func cmdIndex(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	t, err := trace.Open(file)
+	t, err := e.open(file)
 	if err != nil {
 		return err
 	}

@@ -26,10 +26,13 @@ func dispatch(e *env, args []string) error {
 		return usageError{err}
 	}
 	if len(rest) == 0 {
-		return usageError{errors.New(`found no command; see "qinst help"`)}
+		return usageError{errors.New(`found no command, expected one after the flags; see "qinst help"`)}
 	}
 	if c, ok := commandByName(rest[0]); ok {
-		lab.EndBySignals(os.Exit)
+		lab.EndBySignals(func(status int) {
+			e.meter.end()
+			os.Exit(status)
+		})
 		return c.run(e, append(sel.Flags(), rest[1:]...))
 	}
 	switch rest[0] {

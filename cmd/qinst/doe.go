@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,6 +34,8 @@ func setupDoe(fs *flagSet) action {
 			}
 			return nil
 		})
+	fs.offer("blocks", doe.Replicates)
+	fs.offer("se", doe.Replicates, doe.Pool+":2", doe.Lenth)
 	fs.number(&o.Replicates, "replicates", "runs of each combination")
 	fs.number(&seed, "seed", "of the order of the runs within a block")
 	fs.group("Fit")
@@ -52,7 +53,7 @@ func setupDoe(fs *flagSet) action {
 		})
 	return func(e *env, args []string) error {
 		if len(args) == 0 {
-			return usageError{errors.New("doe: found nothing to do, expected plan FACTOR... or fit FILE")}
+			return incomplete("doe", "nothing to do", "plan or fit", "doe plan FACTOR... or qinst doe fit FILE")
 		}
 		switch args[0] {
 		case "plan":

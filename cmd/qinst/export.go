@@ -130,6 +130,8 @@ func setupExport(flags *flagSet) action {
 	f := &exportFlags{out: "-"}
 	flags.group("Form")
 	flags.function("to", "`form` of the output: "+exportNames()+"; or a time such as 2s, for the end of the interval", f.to)
+	flags.offer("to", slices.Sorted(maps.Keys(exports))...)
+	flags.offer("table", parquet.Names()...)
 	flags.text(&f.table, "table", "with -to parquet: the `table` to write: "+strings.Join(parquet.Names(), ", "))
 	flags.group("Part of the trace")
 	flags.time(&f.from, "from", "start of the interval: a `time` such as 1.5s (default: start of the trace); -to also takes its end")
@@ -222,7 +224,7 @@ func (f *exportFlags) slowest(e *env, file string, part *partOf) error {
 func (f *exportFlags) writer() (export, error) {
 	switch write := exports[f.form]; {
 	case write == nil:
-		return nil, errors.New("export: found no form, expected -to with one of " + exportNames())
+		return nil, incomplete("export", "no form", "-to and one of "+exportNames(), "export -to perfetto -o prog.pftrace prog.sddf")
 	case f.form != tables && f.table != "":
 		return nil, fmt.Errorf("export: found -table with -to %s, expected -to %s", f.form, tables)
 	case f.form != tables:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -32,6 +33,8 @@ type flagSet struct {
 	passed []string // flags for the go command ahead of the first argument
 	chdir  string   // directory in which the go command is to run
 	own    []string // flags of the selection, in a form that the go command passes back
+
+	offers map[string]offers // what completion knows of the flags' values
 }
 
 type flagGroup struct {
@@ -144,6 +147,7 @@ func (f *flagSet) selection(verb string) {
 			return err
 		})
 	}
+	f.offer("kinds", "proc", "call", "loop", "sync")
 	f.group("Go command (other flags are passed to go " + verb + ")")
 	f.text(&f.chdir, "C", "change to `dir` before running the command")
 }
@@ -212,7 +216,7 @@ func (f *flagSet) set(fl *flag.Flag, value string, hasValue bool, args []string)
 	}
 	if !hasValue {
 		if len(args) == 0 {
-			return nil, fmt.Errorf("flag -%s needs a value", fl.Name)
+			return nil, fmt.Errorf("found -%s without a value, expected %s", fl.Name, cmp.Or(expected(fl), wanted(fl)))
 		}
 		value, args = args[0], args[1:]
 	}
@@ -223,6 +227,12 @@ func (f *flagSet) set(fl *flag.Flag, value string, hasValue bool, args []string)
 		return nil, err
 	}
 	return args, nil
+}
+
+// wanted describes the value of a flag by the word for it in its help.
+func wanted(fl *flag.Flag) string {
+	value, _ := flag.UnquoteUsage(fl)
+	return fmt.Sprintf("one: -%s %s", fl.Name, strings.ToUpper(value))
 }
 
 // unknown returns the error for an unknown flag, with the nearest known name.
@@ -267,15 +277,7 @@ func (f *flagSet) usage(w io.Writer) {
 	for _, g := range f.groups {
 		fmt.Fprintf(w, "\n%s:\n", g.title)
 		for _, name := range g.names {
-			fl := f.Lookup(name)
-			value, text := flag.UnquoteUsage(fl)
-			left := "-" + name
-			if value != "" && !isBool(fl) {
-				left += " " + value
-			}
-			if fl.DefValue != "" && fl.DefValue != "0" && fl.DefValue != "0s" && fl.DefValue != "false" {
-				text += " (default: " + fl.DefValue + ")"
-			}
+			left, text := flagLine(f.Lookup(name))
 			const indent = "                     "
 			fmt.Fprintf(w, "  %-18s %s\n", left, strings.Join(wrapped(text, 90-len(indent)), "\n"+indent))
 		}

@@ -91,7 +91,7 @@ func TestMisuse(t *testing.T) {
 		{"help reprot", `help: found "reprot", expected a command (did you mean report?)`},
 		{"help a b", `help: found 2 arguments`},
 		{"report -jsno", `report: unknown flag -jsno (did you mean -json?); see "qinst help report"`},
-		{"report -from", `report: flag -from needs a value; see`},
+		{"report -from", `report: found -from without a value, expected a time such as 10ms or 1.5s; see`},
 		{"report -from=soon", `report: found -from=soon, expected a time such as 10ms or 1.5s; see`},
 		{"report -json=perhaps", `report: found -json=perhaps, expected true or false`},
 		{"profile -n many ./x", `profile: found -n=many, expected a whole number`},
@@ -226,6 +226,21 @@ func compare(t *testing.T, what string, have []string, want map[string]bool) {
 	}
 }
 
+// Who leaves something out is told what was found, what was expected, and what to do.
+func TestIncomplete(t *testing.T) {
+	t.Parallel()
+	form := regexp.MustCompile(`^(\w+( \w+)?: )?found .+, expected .+(: qinst |; see "qinst help)`)
+	for _, line := range []string{"-size=3", "run", "gate", "gate main", "spt", "doe", "ctl", "cut x.sddf", "merge a.sddf",
+		"merge a.sddf b.sddf", "reduce x y", "reduce -ext=profile", "export x.sddf", "completion", "profile -n 3",
+		"predict -n 3", "report -from", "report -region", "export -to", "correct -baseline"} {
+		var out, talk bytes.Buffer
+		err := dispatch(newEnv(&out, &talk), strings.Fields(line))
+		if !errors.As(err, new(usageError)) || !form.MatchString(err.Error()) || out.Len() > 0 {
+			t.Errorf("%s: found %v, expected what was found, what was expected and what to do", line, err)
+		}
+	}
+}
+
 // The completions offer every command and every flag of qinst.
 func TestCompletionText(t *testing.T) {
 	t.Parallel()
@@ -242,7 +257,7 @@ func TestCompletionText(t *testing.T) {
 					"bash": `(?m)^\t` + c.name + `\) flags=".*-` + name + `\b`,
 					"zsh":  `(?m)^\t` + c.name + `\)\n\t\tflags=\(.*'-` + name + `:`,
 					"fish": `(?m)^complete -c qinst -n '__fish_seen_subcommand_from ` + c.name + `' -o ` + name +
-						` -d '.+'$`,
+						` -d '.+'( -x -a '.+')?$`,
 				}[s.name]
 				if !regexp.MustCompile(want).MatchString(out) {
 					t.Errorf("%s: no flag -%s of %s", s.name, name, c.name)
@@ -251,6 +266,9 @@ func TestCompletionText(t *testing.T) {
 		}
 	}
 }
+
+// bashWord is a word as bash's completion sees it: as it was typed.
+func bashWord(s string) string { return "'" + s + "'" }
 
 // Bash runs what it is given, if it is there.
 func TestCompletionBash(t *testing.T) {
@@ -277,9 +295,30 @@ func TestCompletionBash(t *testing.T) {
 		{"qinst report x.sd", ""},
 		{"qinst help inf", "info"},
 		{"qinst completion z", "zsh"},
+		{"qinst export -to pe", "perfetto"},
+		{"qinst export -to = pe", "perfetto"},
+		{"qinst export x.sddf -table = wai", "waits"},
+		{"qinst profile -sort n", "npt"},
+		{"qinst predict -policy f", "fifo"},
+		{"qinst correct -exit re", "recorded reverse"},
+		{"qinst run -ask lo", "locks"},
+		{"qinst doe f", "fit"},
+		{"qinst profile KEPT -list main.wo", "main.worker"},
+		{"qinst profile KEPT -focus = main.worker:", `main.worker:\ range\ in`},
+		{`qinst profile KEPT -list main.\(\*server\).i`, `main.\(\*server\).iface`},
+		{"qinst predict -what-if hold:main.g KEPT", "hold:main.global"},
+		{"qinst profile none.sddf -list main.wo", ""},
 	} {
 		words := strings.Fields(c.line)
-		cmd := exec.Command(bash, "-c", fmt.Sprintf(`source %s; COMP_WORDS=(%s); COMP_CWORD=%d; _qinst; echo "${COMPREPLY[*]}"`, file, c.line, len(words)-1))
+		at := len(words) - 1
+		for i, w := range words { // what is completed is the last word but the trace
+			if words[i] = bashWord(w); w == "KEPT" {
+				if words[i] = keptTrace(); i == at {
+					at--
+				}
+			}
+		}
+		cmd := exec.Command(bash, "-c", fmt.Sprintf(`source %s; COMP_WORDS=(%s); COMP_CWORD=%d; _qinst; echo "${COMPREPLY[*]}"`, file, strings.Join(words, " "), at))
 		out, err := cmd.CombinedOutput()
 		if got := strings.TrimSpace(string(out)); err != nil || got != c.want {
 			t.Errorf("%s: %v, offers %q, expected %q", c.line, err, got, c.want)

@@ -48,6 +48,7 @@ func setupGate(fs *flagSet) action {
 		}
 		return nil
 	})
+	fs.offer("annotate", "lines", "github")
 	fs.text(&g.sarif, "sarif", "write the same as SARIF 2.1.0 to this new `file`")
 	fs.selection("build")
 	fs.before = 1
@@ -57,7 +58,7 @@ func setupGate(fs *flagSet) action {
 
 func (g *gateFlags) run(e *env, args []string) error {
 	if len(args) < 2 {
-		return usageError{errors.New("gate: found no package, expected what to compare with and what to run: qinst gate [flags] BASE package [arguments]")}
+		return incomplete("gate", "no package", "what to compare with and what to run", "gate origin/main ./prog [arguments]")
 	}
 	if g.pairs < 6 || g.pairs > mostPairs || g.pairs%2 != 0 {
 		return usageError{fmt.Errorf("gate: found -n=%d, expected an even number of pairs from 6 to %d: fewer have no interval that holds", g.pairs, mostPairs)}

@@ -39,7 +39,20 @@ func (c command) help(e *env) error {
 
 func capitalized(s string) string { return string(s[0]-'a'+'A') + s[1:] }
 
-func setupHelp(*flagSet) action { return cmdHelp }
+func setupHelp(fs *flagSet) action {
+	manual := ""
+	fs.group("Manual")
+	fs.text(&manual, "man", "write the help of all commands as pages for man to this `folder`, over those that are there")
+	return func(e *env, args []string) error {
+		if manual == "" {
+			return cmdHelp(e, args)
+		}
+		if len(args) > 0 {
+			return usageError{fmt.Errorf("help: found %q with -man, which writes the pages of all commands", args[0])}
+		}
+		return writeManual(e, manual)
+	}
+}
 
 func cmdHelp(e *env, args []string) error {
 	if len(args) > 1 {

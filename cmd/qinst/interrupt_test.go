@@ -81,7 +81,7 @@ func TestInterrupt(t *testing.T) {
 		if strings.Contains(page.String(), "qinst: signal") {
 			t.Errorf("after %v it says %s, expected nothing of the signal", signal, page.String())
 		}
-		if !strings.Contains(page.String(), "main.main") {
+		if !strings.Contains(page.String(), "ended: signal") {
 			t.Errorf("after %v the report is %q", signal, page.String())
 		}
 	}

@@ -22,6 +22,7 @@ var updateKept = flag.Bool("update-kept", false, "write what commands print of t
 // keptViews are what is compared of every kept trace: all that readers see of it.
 var keptViews = []string{
 	"report",
+	"report -all",
 	"profile -json",
 	"profile",
 	"profile -tree",
@@ -37,7 +38,7 @@ var keptViews = []string{
 // keptParts are views of parts of some traces, in which a goroutine's state depends on records of
 // the program's own.
 var keptParts = map[string][]string{
-	"convoy":      {"profile -json -vcpu 2", "report -vcpu 2", "critical -vcpu 2", "predict -vcpu 2"},
+	"convoy":      {"profile -json -vcpu 2", "report -all -vcpu 2", "critical -vcpu 2", "predict -vcpu 2"},
 	"records":     {"profile -json -from 1ms -to 5ms"},
 	"gen-random1": {"profile -json -region region&0", "profile -region region&1"},
 	"gen-random2": {"profile -json -region region&0"},

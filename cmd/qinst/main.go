@@ -24,13 +24,29 @@ import (
 // data in the form of a file and for the output of programs, stderr for messages.
 type env struct {
 	stdout, raw, stderr io.Writer
+	meter               *meter // on the terminal that stderr is; nil: it is none
 }
 
-// newEnv returns the environment with these streams.
-func newEnv(stdout, stderr io.Writer) *env { return &env{&printable{w: stdout}, stdout, stderr} }
+// newEnv returns the environment with these streams. What is written to them takes the place of
+// what a terminal shows of the progress.
+func newEnv(stdout, stderr io.Writer) *env {
+	e := &env{raw: stdout, stderr: stderr}
+	if lab.Terminal(stderr) {
+		e.meter = &meter{lab.NewProgress(stderr), metered}
+		e.stderr = e.meter.Before(stderr)
+	}
+	e.stdout = &printable{w: &ending{e.meter, stdout}}
+	return e
+}
 
 // usageError is a misuse of the command line. Its exit status is misuse instead of 1.
 type usageError struct{ error }
+
+// incomplete is the error for a command line that lacks something: what was found, what was
+// expected, and a command line that has it.
+func incomplete(command, found, expected, example string) error {
+	return usageError{fmt.Errorf("%s: found %s, expected %s: qinst %s", command, found, expected, example)}
+}
 
 // misuse is the status of a command line that says nothing to do, or what cannot be done.
 const misuse = 2
@@ -42,6 +58,7 @@ func main() {
 
 // status prints err and returns its exit status.
 func status(e *env, err error) int {
+	e.meter.end()
 	var exit toolexec.Exit
 	switch {
 	case err == nil:

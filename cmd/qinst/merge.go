@@ -17,8 +17,8 @@ func setupMerge(fs *flagSet) action {
 	fs.text(&out, "o", "write to this `file` (- for the standard output)")
 	return func(e *env, files []string) error {
 		if out == "" || len(files) < 2 {
-			return usageError{fmt.Errorf("merge: found %d files and -o=%q, expected two or more and an output",
-				len(files), out)}
+			return incomplete("merge", fmt.Sprintf("%d files and -o=%q", len(files), out), "two or more and an output",
+				"merge -o all.sddf a.sddf b.sddf")
 		}
 		return mergeFiles(e, by, out, files)
 	}

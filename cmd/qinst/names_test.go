@@ -178,7 +178,7 @@ func (f *feeder) entry(text string, e *profile.Entry) {
 		f.expect("-points", text, got, e.Name, err)
 		if e.Kind == profile.KindProc && e.File != "" {
 			var out bytes.Buffer
-			if err := report.List(&out, f.profile, names.Choose(text), report.Sources{}); err != nil &&
+			if err := report.List(&out, 0, f.profile, names.Choose(text), report.Sources{}); err != nil &&
 				strings.Contains(err.Error(), "-list: ") {
 				f.expect("-list", text, "", e.Name, err)
 			}

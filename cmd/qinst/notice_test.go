@@ -3,14 +3,10 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // TestTold builds with the go command alone. The line that says that a build takes long appears
@@ -18,34 +14,7 @@ import (
 // no line.
 func TestTold(t *testing.T) {
 	t.Parallel()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("this machine has no terminals to give:", err)
-	}
-	defer master.Close()
-	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("this machine has no terminals to give:", err)
-	}
-	defer terminal.Close()
-	shown := make(chan []byte, 64)
-	go func() {
-		for {
-			b := make([]byte, 4096)
-			n, err := master.Read(b)
-			if err != nil {
-				return
-			}
-			shown <- b[:n]
-		}
-	}()
+	terminal, shown := openTerminal(t)
 	cache := t.TempDir()
 	build := func(to *os.File, tool ...string) string {
 		t.Helper()
@@ -55,15 +24,7 @@ func TestTold(t *testing.T) {
 		if err := cmd.Run(); err != nil {
 			t.Fatal(err)
 		}
-		var all []byte
-		for {
-			select {
-			case b := <-shown:
-				all = append(all, b...)
-			case <-time.After(200 * time.Millisecond):
-				return string(all)
-			}
-		}
+		return shown()
 	}
 	const line = "qinst: compiling the standard library"
 	if got := build(terminal, "go", "build", "-toolexec", "qinst"); strings.Count(got, "\n") != 1 ||

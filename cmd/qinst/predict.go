@@ -35,6 +35,7 @@ func setupPredict(fs *flagSet) action {
 		ask.WhatIf = append(ask.WhatIf, w)
 		return err
 	})
+	fs.offerNames("changes", "what-if")
 	fs.text(&ask.Request, "request", "how long requests of this `name` take, and how many are answered; those from outside come when they came")
 	fs.group("Several runs")
 	fs.number(&times, "n", "run a program so often, and predict from all runs together (default: from traces)")
@@ -67,10 +68,7 @@ func setupPredict(fs *flagSet) action {
 		}
 		switch {
 		case f.asJSON:
-			return json.NewEncoder(e.stdout).Encode(struct {
-				*predict.Result
-				*concluded
-			}{r, conclude(facts)})
+			return json.NewEncoder(e.stdout).Encode(predictObject{r, conclude(facts)})
 		case html != "":
 			page, err := report.PredictPage(r, facts)
 			if err != nil {
@@ -80,6 +78,12 @@ func setupPredict(fs *flagSet) action {
 		}
 		return writeText(e, report.Predict(r, facts))
 	}
+}
+
+// predictObject is what predict -json prints. There is no advice if something was asked for.
+type predictObject struct {
+	*predict.Result
+	*concluded
 }
 
 // predicted is a run from which something is predicted.
@@ -122,7 +126,8 @@ func (f *replayFlags) record(e *env, times int, program []string) (runs []predic
 		return nil, usageError{fmt.Errorf("predict: found -n=%d, expected a number from 1 to %d", times, mostRuns)}
 	}
 	if len(program) == 0 {
-		return nil, usageError{errors.New("predict: found -n and no program, expected one that was built with -toolexec qinst, and its arguments")}
+		return nil, incomplete("predict", "-n and no program", "one that was built with -toolexec qinst, and its arguments",
+			"predict -n 5 ./prog arguments")
 	}
 	ctx, stop := lab.Signals(context.Background())
 	defer stop()

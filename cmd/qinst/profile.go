@@ -129,6 +129,10 @@ func (f *profileFlags) define(fs *flagSet) {
 	fs.function("focus", "show only the entry of this `name`, or those that match it as a regexp; of a tree, paths through them", choiceFlag(&f.view.Focus))
 	fs.function("ignore", "hide the entry of this `name`, or those that match it as a regexp",
 		choiceFlag(&f.view.Ignore))
+	fs.offerNames("procedures", "list")
+	fs.offer("by", report.ProfileKinds...)
+	fs.offer("sort", report.ProfileOrders()...)
+	fs.offerNames("entries", "focus", "ignore")
 	fs.group("Several runs")
 	fs.boolean(&f.each, "runs", "the files are runs of one program: print means with intervals")
 	fs.number(&f.runs, "n", "run the program that follows this `many` times, then do as with -runs")
@@ -251,9 +255,9 @@ func (f *profileFlags) writeHTML(e *env, t *trace.Trace, p *profile.Profile) err
 func (f *profileFlags) text(e *env, p *profile.Profile) error {
 	switch {
 	case f.tree:
-		return report.Tree(e.stdout, p, f.view)
+		return report.Tree(e.stdout, e.width(), p, f.view)
 	case f.list != "":
-		return report.List(e.stdout, p, names.Choose(f.list), sources(f.source))
+		return report.List(e.stdout, e.width(), p, names.Choose(f.list), sources(f.source))
 	case f.diff != "":
 		old, was, err := f.part.open(e, f.diff)
 		if err != nil {
@@ -306,7 +310,7 @@ func (f *profileFlags) over(e *env, list []*profile.Profile) error {
 	if f.asJSON {
 		return r.JSON(e.stdout)
 	}
-	return report.Runs(e.stdout, r)
+	return report.Runs(e.stdout, e.width(), r)
 }
 
 // runTimes runs a program with probes several times and returns its traces.
@@ -315,7 +319,8 @@ func runTimes(ctx context.Context, e *env, n int, program []string, dir string) 
 		return nil, usageError{fmt.Errorf("profile: found -n %d, expected 2 to 1000 runs", n)}
 	}
 	if len(program) == 0 {
-		return nil, usageError{errors.New("profile: found -n without a program; usage: qinst profile -n 10 ./program arguments")}
+		return nil, incomplete("profile", "-n and no program", "one that was built with -toolexec qinst, and its arguments",
+			"profile -n 10 ./prog arguments")
 	}
 	r := &lab.Runner{Stdout: e.stderr, Stderr: e.stderr} // the standard output is the report's
 	plan := lab.Plan{Rounds: n, Traces: dir, Cases: []lab.Case{
@@ -342,14 +347,15 @@ func choiceFlag(c **names.Choice) func(string) error {
 type reportFlags struct {
 	part             partOf
 	asJSON, markdown bool
-	apply            bool
+	apply, all       bool
 }
 
-// setupReport summarizes a trace on one page, which is meant for new users.
+// setupReport summarizes a trace on one screen or page, which is meant for new users.
 func setupReport(fs *flagSet) action {
 	f := &reportFlags{}
 	f.part.define(fs)
 	fs.group("Output")
+	fs.boolean(&f.all, "all", "print all sections, not only the first screen")
 	fs.boolean(&f.asJSON, "json", "print one JSON object: the profile, the advice, and the page's sections")
 	fs.boolean(&f.markdown, "markdown", "print Markdown, for a pull request or the summary of a CI run")
 	fs.boolean(&f.apply, "apply", "write what the page says to leave out to qinst.toml, and print no page")
@@ -405,6 +411,12 @@ func (f *reportFlags) report(e *env, file string) error {
 		return report.PageJSON(e.stdout, facts, page)
 	case f.markdown:
 		return page.WriteMarkdown(e.stdout)
+	case f.all:
+		return writeText(e, page)
 	}
-	return writeText(e, page)
+	var asked []string
+	if f.part.plain > 0 {
+		asked = append(asked, "tool") // it has what -plain tells
+	}
+	return writeText(e, report.Screen(page, file, asked...))
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ func oneFile(e *env, name string, files []string) (string, error) {
 	case 1:
 		return files[0], nil
 	}
-	return "", usageError{fmt.Errorf("%s: %d files given, expected one", name, len(files))}
+	return "", usageError{fmt.Errorf("%s: found %d files, expected one", name, len(files))}
 }
 
 // numbered matches the name of a trace whose name was taken: the program adds a number.
@@ -51,12 +52,12 @@ func newestFile(e *env) (string, error) {
 		fmt.Fprintf(e.stderr, "qinst: reading %s, written %s ago\n", best, age(written))
 		return best, nil
 	}
-	const none = "no file given, and no *.sddf in the working directory"
+	const none = "found no file, and no *.sddf in the working directory, expected a trace"
 	if best, written := newestOf(tracesIn(os.TempDir())); best != "" {
-		return "", usageError{fmt.Errorf("%s; the newest in %s is %s, written %s ago", none, os.TempDir(), best,
+		return "", usageError{fmt.Errorf("%s: name one; the newest in %s is %s, written %s ago", none, os.TempDir(), best,
 			age(written))}
 	}
-	return "", usageError{errors.New(none)}
+	return "", usageError{errors.New(none + ": name one, or make one with qinst run ./prog")}
 }
 
 func age(written time.Time) time.Duration { return time.Since(written).Round(time.Second) }
@@ -127,7 +128,7 @@ func setupInfo(fs *flagSet) action {
 		if err != nil {
 			return err
 		}
-		t, err := trace.Open(file)
+		t, err := e.open(file)
 		if err != nil {
 			return err
 		}
@@ -160,6 +161,8 @@ func setupDump(fs *flagSet) action {
 	fs.group("Events")
 	fs.interval(&d.from, &d.to)
 	fs.text(&d.points, "points", "print only events at points that match this `name`; * stands for any characters")
+	fs.offer("mode", "text", "json", "wire", "footprint", "events")
+	fs.offerNames("entries", "points")
 	return func(e *env, args []string) error {
 		file, err := oneFile(e, "dump", args)
 		if err != nil {
@@ -204,13 +207,23 @@ const (
 
 // writeText writes a document for people.
 func writeText(e *env, d *doc.Doc) error {
-	if n := columnsOf(e.raw); n > 0 {
-		d.Columns = min(max(n, fewColumns), manyColumns)
+	e.meter.end()
+	if n := e.width(); n > 0 {
+		d.Width, d.Columns = n, min(max(n, fewColumns), manyColumns)
 	}
 	if d.Coloured = coloured(e.raw, os.Getenv); d.Coloured {
 		return d.WriteText(e.raw) // e.stdout would show the colours' bytes
 	}
 	return d.WriteText(e.stdout)
+}
+
+// width is that of the terminal that the standard output is, or what COLUMNS says of it; 0: it is
+// none, or its width is not known.
+func (e *env) width() int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 && lab.Terminal(e.raw) {
+		return n
+	}
+	return lab.Columns(e.raw)
 }
 
 // coloured reports whether text for w may have colours: it is a terminal, and the user has not
@@ -226,7 +239,7 @@ const slowSize = 256 << 20
 // withTrace opens a trace, calls do and closes the trace. It recommends an index if the
 // trace is large, because do reads only a part.
 func withTrace(e *env, path string, do func(t *trace.Trace) error) error {
-	t, err := trace.Open(path)
+	t, err := e.open(path)
 	if err != nil {
 		return err
 	}

@@ -44,10 +44,10 @@ func TestReadCommands(t *testing.T) {
 		{"info", []string{"8.00ms", "main returned, status 0", "3: 3 proc"}},
 		{"dump", []string{"header format=SDDF version=4", "entry events ticks=1000000 kind=enter probe=0", "data end"}},
 		{"profile", []string{"wall 8.00ms, busy 10.0ms", "main.a", "75.0%"}},
-		{"report", []string{"PROCESSORS BUSY", "1  6.00ms  75.0%", "nothing lost, nothing degraded",
+		{"report -all", []string{"PROCESSORS BUSY", "1  6.00ms  75.0%", "nothing lost, nothing degraded",
 			"main.main > main.a"}},
 	} {
-		out, err := read(t, c.name, file)
+		out, err := read(t, append(strings.Fields(c.name), file)...)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}

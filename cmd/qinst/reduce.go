@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -14,10 +13,16 @@ import (
 func setupReduce(fs *flagSet) action {
 	var names string
 	fs.group("What to run")
+	var known []string
+	for _, s := range extensions.List() {
+		known = append(known, s.Name)
+	}
+	fs.offer("ext", known...)
 	fs.text(&names, "ext", "run the extensions of these `names`, separated by commas, in this order")
 	return func(e *env, args []string) error {
 		if names == "" || len(args) != 2 {
-			return usageError{errors.New(`reduce: expected -ext=NAME and two files, in and out; "qinst help reduce" lists names`)}
+			return incomplete("reduce", fmt.Sprintf("-ext=%s and %d files", names, len(args)),
+				"names of extensions and two files, in and out", "reduce -ext=profile prog.sddf small.sddf")
 		}
 		return reduce(e, names, args[0], args[1])
 	}

@@ -43,7 +43,7 @@ func setupRun(fs *flagSet) action {
 func (r *runFlags) run(e *env, args []string) error {
 	program, progArgs := splitProgram(args)
 	if len(program) == 0 {
-		return usageError{errors.New(`run: found no package; usage: qinst run [flags] package [arguments]; "qinst help run" lists the flags`)}
+		return incomplete("run", "no package", "one that is a program", "run [flags] ./prog [arguments]")
 	}
 	if err := newFile(r.out, "-o"); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 // itemLine begins a conclusion, and a remark, on the first screen.
 var itemLine = regexp.MustCompile(`^  (\d\. |[A-Z])`)
 
-// TestFirstScreen: up to what to change a report has 25 lines, and no more than three conclusions
-// of three lines each.
+// TestFirstScreen: a report has 25 lines at most, no more than three conclusions of three lines
+// each, and one statement that says what else there is.
 func TestFirstScreen(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "kept", "*.sddf"))
@@ -25,7 +25,12 @@ func TestFirstScreen(t *testing.T) {
 		if err := dispatch(newEnv(&out, &talk), []string{"report", file}); err != nil {
 			t.Fatal(err)
 		}
-		before, screen, found := strings.Cut(out.String(), "WHAT TO CHANGE FIRST\n")
+		page, more, found := strings.Cut(out.String(), "\n\nqinst report -all "+file+" shows ")
+		if n := strings.Count(page, "\n") + 1; n > 25 || !found || strings.Count(more, "\n") > 4 ||
+			!strings.HasSuffix(strings.Join(strings.Fields(more), " "), "data, what the tool itself cost, what to ask next") {
+			t.Errorf("%s: found %d lines, expected 25 and what else there is:\n%s", file, n, out.String())
+		}
+		before, screen, found := strings.Cut(page, "WHAT TO CHANGE FIRST\n")
 		if !found {
 			continue // it only counted
 		}
@@ -43,10 +48,25 @@ func TestFirstScreen(t *testing.T) {
 				break
 			}
 		}
-		if all := strings.Count(before, "\n") + 1 + len(lines); all > 25 || items > 3 {
-			t.Errorf("%s: found %d lines and %d conclusions, expected 25 and 3 at most:\n%s%s", file, all, items, before, screen)
+		if items > 3 {
+			t.Errorf("%s: found %d conclusions, expected 3 at most:\n%s%s", file, items, before, screen)
 		}
 	}
+}
+
+// A section that an option asks for is on the first screen, too, and not among the others.
+func TestAskedSection(t *testing.T) {
+	t.Parallel()
+	out, err := read(t, "report", "-plain=40ms", keptTrace())
+	if err != nil || strings.Count(out, "WHAT THE TOOL ITSELF COST\n") != 1 || strings.Contains(out, "PROCESSORS BUSY") ||
+		strings.Contains(strings.Join(strings.Fields(out), " "), "what the tool itself cost") {
+		t.Errorf("found %v and\n%s", err, out)
+	}
+}
+
+// keptTrace returns the path of a kept trace, of a program with locks.
+func keptTrace() string {
+	return filepath.Join("..", "..", "testdata", "kept", "locks.sddf")
 }
 
 // Only a terminal gets colours, and none that the user declined.

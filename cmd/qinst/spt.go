@@ -61,7 +61,8 @@ func setupSpt(fs *flagSet) action {
 			return sptShow(e, shown, args, form)
 		}
 		if len(args) == 0 {
-			return usageError{errors.New("spt: found no program, expected one that was built with -toolexec qinst, and its arguments")}
+			return incomplete("spt", "no program", "one that was built with -toolexec qinst, and its arguments",
+				"spt ./prog arguments")
 		}
 		if o.Barriers && (factors != nil || len(o.Procs) > 1) {
 			return usageError{errors.New("spt: found -barriers with -factors, or with several numbers of processors, expected it alone: what is waited for at barriers says nothing of other parts, and their participants may be as many as processors")}
@@ -114,6 +115,12 @@ type sptForm struct {
 	html   string
 }
 
+// sptObject is what spt -json prints.
+type sptObject struct {
+	*analysis.Result
+	*concluded
+}
+
 func (f *sptForm) answer(e *env, x *analysis.Experiment) error {
 	r, err := analysis.Analyze(x)
 	if err != nil {
@@ -121,10 +128,7 @@ func (f *sptForm) answer(e *env, x *analysis.Experiment) error {
 	}
 	switch {
 	case f.asJSON:
-		return json.NewEncoder(e.stdout).Encode(struct {
-			*analysis.Result
-			*concluded
-		}{r, &concluded{x.Advice}})
+		return json.NewEncoder(e.stdout).Encode(sptObject{r, &concluded{x.Advice}})
 	case f.html != "":
 		page, err := report.DelaysPage(x, r)
 		if err != nil {

@@ -126,6 +126,9 @@ func (f *viewFlags) show(e *env, file, before string) (err error) {
 		}
 		defer l.Close()
 	}
+	if f.html == "" {
+		e = &env{stdout: e.stdout, raw: e.raw, stderr: e.stderr} // the page shows how far it is
+	}
 	v, t, err := f.open(e, file)
 	if err != nil {
 		return err

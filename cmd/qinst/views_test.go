@@ -17,7 +17,7 @@ import (
 
 // randomViews are what people ask for of a trace in one step.
 var randomViews = []string{
-	"report", "report -json", "report -markdown", "profile", "profile -html=-", "profile -tree", "profile -by sync",
+	"report", "report -all", "report -json", "report -markdown", "profile", "profile -html=-", "profile -tree", "profile -by sync",
 	"profile -json",
 	"info", "dump -mode=events", "critical", "critical -procs 2 -json", "critical -html=-", "critical -requests",
 	"predict", "predict -policy=fifo -procs 1,3", "correct", "correct -json", "profile -corrected",

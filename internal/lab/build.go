@@ -73,7 +73,7 @@ func (v Variant) Stale(packages []string) bool {
 }
 
 func (r *Runner) inherit(cmd *exec.Cmd, v Variant) {
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Stdin, r.Stdout, r.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Stdin, beneath(r.Stdout), beneath(r.Stderr)
 	cmd.Env = append(os.Environ(), v.Env...)
 }
 

@@ -1,9 +1,11 @@
 package lab
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The go command wants its -C first, and takes the last of several -o.
@@ -34,24 +36,51 @@ func TestCommand(t *testing.T) {
 func TestTerminal(t *testing.T) {
 	t.Parallel()
 	var screen strings.Builder
-	p := &progress{w: &screen, terminal: true}
-	p.step("run %d", 1)
-	p.step("run %d", 2)
-	w := p.before(&screen)
+	run := func(n int) func() string { return func() string { return fmt.Sprintf("run %d", n) } }
+	p := &Progress{w: &screen, terminal: true}
+	p.step(run(1))
+	p.step(run(2))
+	w := p.Before(&screen)
 	for _, line := range []string{"oh\n", "no\n"} {
 		if _, err := w.Write([]byte(line)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p.step("run %d", 3)
-	p.clear()
-	p.clear()
+	p.step(run(3))
+	p.Clear()
+	p.Clear()
 	const clear = "\r\x1b[K"
 	if got, want := screen.String(), "qinst: run 1"+clear+"qinst: run 2"+clear+"oh\nno\nqinst: run 3"+
 		clear; got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
-	if p.before(nil) != nil {
+	screen.Reset()
+	p.step(run(4))
+	_, _ = w.Write([]byte("half"))
+	p.step(run(5)) // would erase it
+	_, _ = w.Write([]byte(" a line\n"))
+	p.step(run(6))
+	if got, want := screen.String(), "qinst: run 4"+clear+"half a line\nqinst: run 6"; got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	if p.Before(nil) != nil {
 		t.Error("a program without an output has one")
+	}
+}
+
+// How long work takes yet follows from the part that is done, once there is one.
+func TestLeft(t *testing.T) {
+	t.Parallel()
+	began := time.Now().Add(-10 * time.Second)
+	for _, c := range []struct {
+		done float64
+		want string
+	}{{0, ""}, {1, ", 30s left"}, {2, ", 10s left"}, {4, ", 1s left"}} {
+		if got := Left(Ends(began, c.done, 4)); got != c.want {
+			t.Errorf("after %v of 4: found %q, expected %q", c.done, got, c.want)
+		}
+	}
+	if got := Left(Ends(time.Now(), 1, 4)); got != "" {
+		t.Errorf("at once: found %q, expected nothing", got)
 	}
 }

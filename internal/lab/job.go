@@ -45,13 +45,13 @@ type Result struct {
 // It is no error if it leaves no trace, for it may end before it recorded anything.
 func (r *Runner) Pass(j Job, trace string) error {
 	cmd := exec.Command(j.Program, j.Args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Stdin, r.Stdout, r.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.Stdin, beneath(r.Stdout), beneath(r.Stderr)
 	cmd.Dir, cmd.Env = j.Dir, j.env(trace)
 	return attached(cmd)
 }
 
 // do runs a program. When it returns the process is gone.
-func (r *Runner) do(ctx context.Context, j Job, trace string, p *progress) (res Result, err error) {
+func (r *Runner) do(ctx context.Context, j Job, trace string, p *Progress) (res Result, err error) {
 	if j.Limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, j.Limit,
@@ -67,7 +67,7 @@ func (r *Runner) do(ctx context.Context, j Job, trace string, p *progress) (res 
 	if j.Collect {
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	} else {
-		cmd.Stdout, cmd.Stderr = p.before(r.Stdout), p.before(r.Stderr)
+		cmd.Stdout, cmd.Stderr = p.Before(r.Stdout), p.Before(r.Stderr)
 	}
 	began := time.Now()
 	if err := cmd.Start(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 // Plan is a set of runs. In each round every case runs once, so that a temporary disturbance of
@@ -46,12 +47,16 @@ func (r *Runner) Run(ctx context.Context, plan Plan, each func(Result) error) er
 	if err != nil {
 		return err
 	}
-	p := newProgress(r.Stderr)
-	defer p.clear()
+	p, began := NewProgress(r.Stderr), time.Now()
+	defer p.Clear()
 	all := plan.Rounds * len(plan.Cases)
 	for n := range all {
 		round, c := n/len(plan.Cases), plan.Cases[n%len(plan.Cases)]
-		p.step("run %d of %d: %s", n+1, all, c.Name)
+		end := time.Time{}
+		if p.terminal {
+			end = Ends(began, float64(n), float64(all))
+		}
+		p.step(func() string { return fmt.Sprintf("run %d of %d: %s%s", n+1, all, c.Name, Left(end)) })
 		trace := filepath.Join(traces, fmt.Sprintf("%d.%d.sddf", n%len(plan.Cases), round))
 		err := r.turn(ctx, c, round, trace, p, each)
 		if plan.Traces == "" {
@@ -72,14 +77,14 @@ func (r *Runner) Once(ctx context.Context, name string, j Job, each func(Result)
 	}
 	defer temporary.Remove()
 	scratch := string(temporary)
-	p := newProgress(r.Stderr)
-	defer p.clear()
-	p.step("%s", name)
+	p := NewProgress(r.Stderr)
+	defer p.Clear()
+	p.step(func() string { return name })
 	return r.turn(ctx, Case{Name: name, Job: j}, 0, filepath.Join(scratch, "run.sddf"), p, each)
 }
 
 // turn is one run of a case.
-func (r *Runner) turn(ctx context.Context, c Case, round int, trace string, p *progress,
+func (r *Runner) turn(ctx context.Context, c Case, round int, trace string, p *Progress,
 	each func(Result) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -30,7 +30,8 @@ const root = "../.."
 // with its weights, and corrections, which need computed runs; conclusions, which rest on them all;
 // and experiments, which keep the conclusions of their first run.
 const importOrder = `
-	NONE < instrument/internal/goobj, sddf/spec, ratecontrol, runtime/settings, runtime/edit, trials/progen, measure, hist, lab, extensions/qinst;
+	NONE < instrument/internal/goobj, sddf/spec, ratecontrol, runtime/settings, runtime/edit, trials/progen, measure, hist, extensions/qinst;
+	golang.org/x/sys/unix < lab;
 	measure < names;
 	NONE < runtime/api/qinst, runtime/api/debug, runtime/api/extensions, runtime/api/sddf, runtime/api;
 

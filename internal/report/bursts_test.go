@@ -38,7 +38,7 @@ func TestBurstsAreMarked(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return report.Runs(w, r)
+			return report.Runs(w, 0, r)
 		}, []string{"2 hot procedures", "~105,354", " 101,009"}},
 	} {
 		var out bytes.Buffer
@@ -70,7 +70,7 @@ func TestBurstsOfLines(t *testing.T) {
 	}
 	var out bytes.Buffer
 	for _, proc := range []string{"^main.hot$", "^main.short$"} {
-		if err := report.List(&out, p, names.Choose(proc), report.Sources{Folder: dir}); err != nil {
+		if err := report.List(&out, 0, p, names.Choose(proc), report.Sources{Folder: dir}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -53,7 +53,7 @@ func TestEstimatesOfLines(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := report.List(&out, p, names.Choose("^main.(inside|a)$"), report.Sources{Folder: dir}); err != nil {
+	if err := report.List(&out, 0, p, names.Choose("^main.(inside|a)$"), report.Sources{Folder: dir}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`(?m)^ +~\d.* func here`, `(?m)^ +\d\S*s +\S+ .* func here`} {
@@ -91,7 +91,7 @@ func TestLinesOfInlined(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := report.List(&out, p, names.Choose("main.query"),
+	if err := report.List(&out, 0, p, names.Choose("main.query"),
 		report.Sources{Roots: []string{filepath.Dir(file)}}); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestLinesOfText(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := report.List(&out, p, names.Choose("^main.inside$"),
+	if err := report.List(&out, 0, p, names.Choose("^main.inside$"),
 		report.Sources{Roots: []string{filepath.Dir(file)}}); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestEstimatesOfPathsAndChanges(t *testing.T) {
 	t.Parallel()
 	p := sampledProfile(t, false)
 	var tree, diff bytes.Buffer
-	if err := report.Tree(&tree, p, report.View{}); err != nil {
+	if err := report.Tree(&tree, 0, p, report.View{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := report.ProfileDiff(p, p, report.View{}).WriteText(&diff); err != nil {

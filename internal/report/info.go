@@ -52,7 +52,7 @@ func Info(w io.Writer, t *trace.Trace, losses *trace.Losses) error {
 	if t.File.Salvaged != nil && t.File.Salvaged.Ring != "" {
 		tb.Row("completed", t.File.Salvaged.String())
 	}
-	if err := tb.WriteText(w, ""); err != nil {
+	if err := tb.WriteText(w, "", 0); err != nil {
 		return err
 	}
 	for _, l := range losses.List() {

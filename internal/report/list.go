@@ -40,7 +40,7 @@ type sourceLine struct {
 
 // List writes the source of the procedures that are chosen, with the cost of each line: self time,
 // calls, loops, go statements and waits.
-func List(w io.Writer, p *profile.Profile, choice *names.Choice, sources Sources) error {
+func List(w io.Writer, width int, p *profile.Profile, choice *names.Choice, sources Sources) error {
 	procs := kept(p, func(e *profile.Entry) bool { return e.Kind == profile.KindProc && e.File != "" })
 	inlined := p.Inlined()
 	for i := range inlined { // pages have their names where goroutines wait in them
@@ -79,7 +79,7 @@ func List(w io.Writer, p *profile.Profile, choice *names.Choice, sources Sources
 		for _, l := range listed(e, lines, end, costs) {
 			t.Row("", l.Self, l.NPT, l.Blocked, l.Times, fmt.Sprintf("%4d  %s", l.Number, l.Text))
 		}
-		if err := t.WriteText(w, ""); err != nil {
+		if err := t.WriteText(w, "", width); err != nil {
 			return err
 		}
 		fmt.Fprintln(w)

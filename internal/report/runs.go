@@ -10,7 +10,7 @@ import (
 )
 
 // Runs writes a summary of several runs: means with 95 % intervals.
-func Runs(w io.Writer, r *profile.Runs) error {
+func Runs(w io.Writer, width int, r *profile.Runs) error {
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", n)
 	}
@@ -29,7 +29,7 @@ func Runs(w io.Writer, r *profile.Runs) error {
 		}
 		t.Row(append(cells, e.CallsMark+measure.Count(int64(e.Calls.Mean)), calls)...)
 	}
-	return t.WriteText(w, "")
+	return t.WriteText(w, "", width)
 }
 
 func ns(x float64) string { return measure.Time(int64(x)) }

@@ -64,7 +64,7 @@ func newTree(p *profile.Profile, v View) *treeNode {
 // Tree writes the call graph from the top down, as Quartz's Figure 1: the work on behalf of each
 // procedure, through calls and the goroutines that it started, the largest first. A procedure's
 // time on one path is its own and that of the procedures below it.
-func Tree(w io.Writer, p *profile.Profile, v View) error {
+func Tree(w io.Writer, width int, p *profile.Profile, v View) error {
 	root := newTree(p, v)
 	fmt.Fprintf(w, "wall %s: npt %s on the paths below, %s with no processor busy\n", measure.Time(p.Wall),
 		measure.Time(root.npt), measure.Time(p.Idle))
@@ -78,7 +78,7 @@ func Tree(w io.Writer, p *profile.Profile, v View) error {
 	t := &treeTable{doc.NewTable("npt", "%", "self", "busy", "blocked", "calls", "path").Left(6), p, calls,
 		procedures(p)}
 	t.rows(root, "", 0)
-	return t.WriteText(w, "")
+	return t.WriteText(w, "", width)
 }
 
 // treeTable is the table of a tree.

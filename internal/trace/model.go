@@ -91,6 +91,7 @@ func (m *model) init(t *Trace, f func([]Event) error) {
 func (m *model) flush() error {
 	if m.err == nil && len(m.batch) > 0 {
 		m.err = m.emitf(m.batch)
+		m.t.Progress.Reads(m.nowNs)
 	}
 	m.batch = m.batch[:0]
 	return m.err

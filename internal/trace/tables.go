@@ -22,7 +22,8 @@ type Tables struct {
 	Extensions []Extension
 	// Own are the records of the program's own kinds that are not among its events: those made by
 	// extensions, by name.
-	Own []OwnRecords
+	Own      []OwnRecords
+	Progress *Progress // nil: nobody looks at it
 }
 
 // Recording is how the trace was written: what it has, and what that took.

@@ -65,7 +65,7 @@ func emulate(e *bench.Env, module string, words []string) error {
 		if !bytes.Equal(got, want) {
 			return fmt.Errorf("printed %q, expected %q", got, want)
 		}
-		report, err := e.Tool("", "report", r.Trace)
+		report, err := e.Tool("", "report", "-all", r.Trace)
 		if err == nil && !bytes.Contains(report, []byte("nothing lost, nothing degraded")) {
 			err = errors.New("expected nothing lost, found:\n" + string(report))
 		}

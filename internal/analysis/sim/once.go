@@ -7,6 +7,9 @@ func Once(p *steps.Program, o Options) *Run {
 	if o.Workers != nil {
 		p = o.Workers.hire(p)
 	}
+	if p.R != nil { // else it was made by hand
+		p.R.T.Progress.Run()
+	}
 	s := newSimulation(p, o)
 	s.start()
 	for !s.over && s.next() {

@@ -187,19 +187,23 @@ type countJSON struct {
 	Line     int     `json:"line,omitempty"`
 }
 
+// Object is a result as JSON.
+type Object struct {
+	Version   int           `json:"version"`
+	Same      bool          `json:"same,omitempty"` // the programs are equal, so that nothing was run
+	AA        *spread       `json:"aa"`             // equal programs, of the wall time; null: nothing was run
+	Times     []timeJSON    `json:"times"`
+	Counts    []countJSON   `json:"counts"` // that differ, or are not exact
+	Items     []advice.Item `json:"items"`  // conclusions that base has not
+	Failed    []Verdict     `json:"failed"` // conditions that hold
+	Undecided []Verdict     `json:"undecided"`
+}
+
 // WriteJSON writes the result as one object.
 func (r *Result) WriteJSON(w io.Writer) error {
-	o := struct {
-		Version   int           `json:"version"`
-		Same      bool          `json:"same,omitempty"`
-		AA        *spread       `json:"aa"` // of the wall time; null: nothing was run
-		Times     []timeJSON    `json:"times"`
-		Counts    []countJSON   `json:"counts"`
-		Items     []advice.Item `json:"items"`
-		Failed    []Verdict     `json:"failed"`
-		Undecided []Verdict     `json:"undecided"`
-	}{Version: 1, Same: r.Same, Times: []timeJSON{}, Counts: []countJSON{}, Items: append([]advice.Item{}, r.Items...),
-		Failed: append([]Verdict{}, r.Failed...), Undecided: append([]Verdict{}, r.Undecided...)}
+	o := Object{Version: 1, Same: r.Same, Times: []timeJSON{}, Counts: []countJSON{},
+		Items: append([]advice.Item{}, r.Items...), Failed: append([]Verdict{}, r.Failed...),
+		Undecided: append([]Verdict{}, r.Undecided...)}
 	for i := range r.Times {
 		t := &r.Times[i]
 		o.Times = append(o.Times, timeJSON{t.ID, int64(t.Base), int64(t.Head), hundredths(percent(t.Ratio.Mean)),

@@ -17,9 +17,10 @@ type Doc struct {
 	Title    string     `json:"title"`
 	Sections []*Section `json:"sections"`
 
-	// Columns is the width of the terminal that statements are broken for, 0 for the usual one.
-	// Tables are as wide as they are.
+	// Columns is the width that statements are broken for, 0 for the usual one.
 	Columns int `json:"-"`
+	// Width is that of the terminal that tables must fit; 0: they are as wide as they are.
+	Width int `json:"-"`
 	// Coloured makes headings bold and warnings yellow, for a terminal that can. All other text is
 	// visible: what names contain moves no cursor.
 	Coloured bool `json:"-"`
@@ -93,6 +94,20 @@ func (d *Doc) Section(id string) *Section {
 		return d.Sections[i]
 	}
 	return nil
+}
+
+// Short is the section with the first rows of its tables.
+func (s *Section) Short(rows int) *Section {
+	short := *s
+	short.Blocks = slices.Clone(s.Blocks)
+	for i, b := range short.Blocks {
+		if b.Table != nil && len(b.Table.Rows) > rows {
+			t := *b.Table
+			t.Rows = t.Rows[:rows]
+			short.Blocks[i].Table = &t
+		}
+	}
+	return &short
 }
 
 // Say adds a statement.

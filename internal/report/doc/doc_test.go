@@ -167,3 +167,39 @@ func TestColumns(t *testing.T) {
 		}
 	}
 }
+
+// On a terminal that is too narrow the numbers on the right are left out, places only after all
+// numbers, and the columns that say what a row is about never. A line says which.
+func TestWidth(t *testing.T) {
+	t.Parallel()
+	d := &Doc{}
+	table := NewTable("name", "time", "", "waits", "held", "at", "").Left(5, 6)
+	table.Row("main.f", "1.00ms", "5.0%", "12", "3.00us", "f.go:1", "why")
+	d.Add("locks", "Locks").Table(table)
+	bare := NewTable().Left(1)
+	bare.Row("a command that is longer than the terminal", "what it does")
+	d.Add("next", "Next").Table(bare)
+	for _, c := range []struct {
+		width int
+		want  string
+	}{
+		{0, "  name      time        waits    held  at\n  main.f  1.00ms  5.0%     12  3.00us  f.go:1  why\n"},
+		{50, "  name      time        waits    held  at\n  main.f  1.00ms  5.0%     12  3.00us  f.go:1  why\n"},
+		{49, "  name      time        waits  at\n  main.f  1.00ms  5.0%     12  f.go:1  why\n" +
+			"  without held: a wider terminal, or a pipe,\n  shows all columns\n"},
+		{38, "  name      time        at\n  main.f  1.00ms  5.0%  f.go:1  why\n" +
+			"  without waits, held: a wider\n  terminal, or a pipe, shows all\n  columns\n"},
+		{20, "  name      time\n  main.f  1.00ms  5.0%  why\n" +
+			"  without waits,\n  held, at: a wider\n  terminal, or a\n  pipe, shows all\n  columns\n"},
+	} {
+		d.Width = c.width
+		var out strings.Builder
+		if err := d.WriteText(&out); err != nil {
+			t.Fatal(err)
+		}
+		want := "LOCKS\n" + c.want + "\nNEXT\n  a command that is longer than the terminal  what it does\n"
+		if out.String() != want {
+			t.Errorf("%d columns: found\n%s\nexpected\n%s", c.width, out.String(), want)
+		}
+	}
+}

@@ -21,16 +21,16 @@ func (d *Doc) WriteText(w io.Writer) error {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		if err := s.text(out, cmp.Or(d.Columns, columns), d.Coloured); err != nil {
+		if err := s.text(out, d); err != nil {
 			return err
 		}
 	}
 	return out.Flush()
 }
 
-func (s *Section) text(w io.Writer, columns int, coloured bool) error {
-	in, style := "", map[Kind]string{}
-	if coloured {
+func (s *Section) text(w io.Writer, d *Doc) error {
+	in, style, columns := "", map[Kind]string{}, cmp.Or(d.Columns, columns)
+	if d.Coloured {
 		style = styles
 	}
 	if s.Title != "" {
@@ -44,7 +44,7 @@ func (s *Section) text(w io.Writer, columns int, coloured bool) error {
 			wrapped(&lines, columns, in+strings.Repeat(indent, b.Text.Level), prefixes[b.Text.Kind], b.Text.Text)
 			fmt.Fprintln(w, styled(style[b.Text.Kind], strings.TrimSuffix(lines.String(), "\n")))
 		case b.Table != nil:
-			if err := b.Table.WriteText(w, in+strings.Repeat(indent, b.Table.Level)); err != nil {
+			if err := b.Table.WriteText(w, in+strings.Repeat(indent, b.Table.Level), d.Width); err != nil {
 				return err
 			}
 		}
@@ -96,23 +96,40 @@ func wrapped(w io.Writer, columns int, in, prefix, text string) {
 // prefixes are the words before statements, by kind.
 var prefixes = map[Kind]string{Note: "note: ", Warning: "WARNING: "}
 
-// WriteText writes a table, each line after an indent.
-func (t *Table) WriteText(w io.Writer, indent string) error {
-	rows := t.Rows
-	if t.headed() {
-		head := make([]Cell, len(t.Columns))
-		for i, c := range t.Columns {
-			head[i].Text = measure.Visible(c.Name)
-		}
-		rows = append([][]Cell{head}, rows...)
+// gap is the number of blanks between columns.
+const gap = 2
+
+// head is the row of the columns' names.
+func (t *Table) head() []Cell {
+	head := make([]Cell, len(t.Columns))
+	for i, c := range t.Columns {
+		head[i].Text = measure.Visible(c.Name)
 	}
+	return head
+}
+
+// widths are those of the columns.
+func (t *Table) widths() map[int]int {
 	width := map[int]int{}
-	for _, r := range rows {
+	for _, r := range append([][]Cell{t.head()}, t.Rows...) {
 		for i, c := range r {
 			width[i] = max(width[i], len([]rune(c.Text)))
 		}
 	}
-	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	return width
+}
+
+// WriteText writes a table, each line after an indent. On a terminal of some width the least
+// important columns are left out that do not fit, and a line says which. For other writers width is
+// 0.
+func (t *Table) WriteText(w io.Writer, indent string, width int) error {
+	t, without := t.fit(indent, width)
+	rows := t.Rows
+	if t.headed() {
+		rows = append([][]Cell{t.head()}, rows...)
+	}
+	widths := t.widths()
+	tw := tabwriter.NewWriter(w, 0, 8, gap, ' ', 0)
 	for _, r := range rows {
 		line := indent
 		for i, c := range r {
@@ -120,12 +137,16 @@ func (t *Table) WriteText(w io.Writer, indent string) error {
 			if i > 0 {
 				line += "\t"
 				if !t.Columns[i].Left {
-					text = strings.Repeat(" ", width[i]-len([]rune(text))) + text
+					text = strings.Repeat(" ", widths[i]-len([]rune(text))) + text
 				}
 			}
 			line += text
 		}
 		fmt.Fprintln(tw, strings.TrimRight(line, " \t"))
 	}
-	return tw.Flush()
+	if err := tw.Flush(); err != nil || len(without) == 0 {
+		return err
+	}
+	wrapped(w, width, indent, "", leftOut(without))
+	return nil
 }

@@ -127,7 +127,7 @@ func (s *suite) read(o *outcome, file string) error {
 		return err
 	}
 	for line := range strings.Lines(string(page)) {
-		if strings.HasPrefix(line, "PROCESSORS BUSY") {
+		if strings.HasPrefix(line, "qinst report -all") {
 			break
 		}
 		o.lines++

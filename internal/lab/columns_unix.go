@@ -1,16 +1,17 @@
 //go:build unix
 
-package main
+package lab
 
 import (
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// columnsOf returns the width of a terminal, 0 if the writer is none.
-func columnsOf(w any) int {
-	f, ok := w.(*os.File)
+// Columns returns the width of a terminal, 0 if the writer is none.
+func Columns(w io.Writer) int {
+	f, ok := beneath(w).(*os.File)
 	if !ok {
 		return 0
 	}
