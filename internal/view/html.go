@@ -65,7 +65,7 @@ func WriteHTML(w io.Writer, v *View) error {
 		return err
 	}
 	b := &book{s: NewServer(v), answers: map[string]any{}}
-	for _, name := range []string{"trace", "items", "table", "flame", "objects", "requests"} {
+	for _, name := range []string{"trace", "items", "table", "flame", "objects", "requests", "records"} {
 		b.ask(name, nil)
 	}
 	b.pictures()
@@ -128,6 +128,11 @@ func (b *book) details() {
 	if list, ok := b.answers["requests"].([]critpath.Requests); ok {
 		for _, r := range list[:min(len(list), mostKeptRequests)] {
 			b.ask("requests", url.Values{"name": {shown(r.Name)}})
+		}
+	}
+	if list, ok := b.answers["records"].([]Kind); ok {
+		for _, k := range list[:min(len(list), mostKeptRequests)] {
+			b.ask("records", url.Values{"name": {shown(k.Name)}})
 		}
 	}
 	procs := slices.DeleteFunc(slices.Clone(b.s.view.facts.Entries), func(e profile.Entry) bool {

@@ -50,7 +50,7 @@ func NewServer(v *View) *Server {
 		"trace": s.trace, "tracks": s.tracks, "timeline": s.timeline, "bands": s.bands,
 		"items": s.whole(s.conclusions), "table": s.whole(s.table), "flame": s.whole(s.flame), "path": s.whole(s.path),
 		"source": s.whole(s.source), "whatif": s.whole(s.whatIf), "requests": s.whole(s.requests),
-		"objects": s.whole(s.objects),
+		"objects": s.whole(s.objects), "records": s.whole(s.records),
 	}
 	if v.Before != nil {
 		s.api["compared"] = s.whole(s.compared)
@@ -222,7 +222,7 @@ func (s *Server) trace(url.Values) (any, error) {
 	}
 	p := v.facts.Profile
 	run.Read, run.Wall, run.Procs, run.Events = true, p.Wall, p.Procs, p.Events
-	run.Left, run.Locks = v.tracks.left, v.lanes.Locks
+	run.Left, run.Locks, run.Kinds = v.tracks.left, v.lanes.Locks, len(v.records.kinds)
 	for _, section := range report.Page(v.t, v.facts).Sections {
 		for _, b := range section.Blocks {
 			if b.Text != nil && slices.Contains([]string{"summary", "run", "notes"}, section.ID) {
@@ -246,6 +246,7 @@ type Run struct {
 	Said    map[string][]*doc.Text `json:"said"` // by section of the report
 	Left    int64                  `json:"slices_left"`
 	Locks   int64                  `json:"locks_left"`
+	Kinds   int                    `json:"record_kinds"` // of the program's own
 }
 
 // Conclusion is a conclusion, with the command that checks its gain.

@@ -20,6 +20,7 @@
 //	requests?[name]                            requests by name; those of a name over time
 //	whatif?change                              the gain of a change; of several with " + " between them
 //	whatif?procs                               the run on so many processors
+//	records[?name]                             kinds of records that the program defines; those of a kind
 //	flame                                      call paths, from the outside in
 //	compared                                   what changed since the trace before, if there is one
 //
@@ -51,17 +52,18 @@ type View struct {
 	Sources func() report.Sources // from where source is shown
 	Before  *View                 // the trace with which it is compared; nil: none
 
-	t      *trace.Trace
-	tracks *tracks
-	done   chan struct{} // closed when the trace has been read; what follows is known then
-	err    error
-	lanes  lanes.Left
-	facts  *advice.Facts
-	items  func() []advice.Item
-	flame  func() *Flame
-	whole  func() *critpath.Result // with its path; nil: there is none
-	asking sync.Mutex              // held by one that computes from the steps
-	exact  exact
+	t       *trace.Trace
+	tracks  *tracks
+	done    chan struct{} // closed when the trace has been read; what follows is known then
+	err     error
+	lanes   lanes.Left
+	facts   *advice.Facts
+	items   func() []advice.Item
+	flame   func() *Flame
+	whole   func() *critpath.Result // with its path; nil: there is none
+	asking  sync.Mutex              // held by one that computes from the steps
+	exact   exact
+	records records
 }
 
 // New begins to read a trace. Its tracks are shown as far as it has been read.
@@ -69,7 +71,7 @@ func New(t *trace.Trace) *View { return newView(t, mostSlices) }
 
 func newView(t *trace.Trace, most int) *View {
 	v := &View{Sources: func() report.Sources { return report.Sources{} }, t: t, tracks: newTracks(t.Wall()),
-		done: make(chan struct{}), exact: exact{t: t.Noting()}}
+		done: make(chan struct{}), exact: exact{t: t.Noting()}, records: records{t: t, kinds: map[string]*Kind{}}}
 	v.tracks.most = most
 	v.items = sync.OnceValue(func() []advice.Item { return advice.Of(v.facts) })
 	v.whole = sync.OnceValue(v.newWhole)
@@ -99,7 +101,7 @@ func (v *View) read() {
 	trace.Together(v.exact.t, func(s trace.Source) {
 		v.tracks.mu.Lock()
 		defer v.tracks.mu.Unlock()
-		v.lanes, _, shown = lanes.Show(s, v.tracks)
+		v.lanes, _, shown = lanes.Show(watching{s, &v.records}, v.tracks)
 	}, func(s trace.Source) {
 		v.facts, computed = advice.Read(s, profile.Within{})
 	})

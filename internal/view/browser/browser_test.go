@@ -36,7 +36,7 @@ import (
 const root = "../../.."
 
 // shown are the traces that the page is opened with.
-var shown = []string{"locks", "quicksort", "convoy", "odd"}
+var shown = []string{"locks", "quicksort", "convoy", "odd", "records"}
 
 // tabs are the views, by the names in their addresses.
 var tabs = []string{"change", "timeline", "parallel", "flame", "table", "source", "objects", "requests", "whatif", "about"}

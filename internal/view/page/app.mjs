@@ -7,6 +7,7 @@ import { Compared } from "./compared.mjs";
 import { drawFlame, flameAt, zoomFlame } from "./flame.mjs";
 import { offline } from "./offline.mjs";
 import { frames, Live } from "./live.mjs";
+import { Records } from "./records.mjs";
 import { Requests } from "./requests.mjs";
 import { ask, asked, before, choose, failed, html, news, reading, run, running, tab, timeline, told } from "./state.mjs";
 import { About, Objects, Source, Table } from "./tables.mjs";
@@ -16,11 +17,12 @@ import { count, percent, time } from "./words.mjs";
 /** @type {[string, string, () => any][]} */
 const all = [["change", "What to change", Change], ["compared", "Before and after", Compared], ["timeline", "Timeline", Time], ["parallel", "Parallelism", Parallel],
   ["flame", "Flame graph", Paths], ["table", "Table", Table], ["source", "Source", Source], ["objects", "Locks and channels", Objects],
-  ["requests", "Requests", Requests], ["whatif", "What if", WhatIf], ["about", "About this trace", About]];
-const missing = { whatif: () => offline, compared: () => !run.value?.before }; // the one takes a server, the other two traces
+  ["requests", "Requests", Requests], ["records", "Records", Records], ["whatif", "What if", WhatIf], ["about", "About this trace", About]];
+// What-if takes a server, a comparison two traces, and records a program that writes some.
+const missing = { whatif: () => offline, compared: () => !run.value?.before, records: () => !run.value?.record_kinds };
 const shown = () => all.filter(([id]) => !missing[id]?.());
 const early = ["change", "timeline", "parallel"]; // they show what has been read so far
-const quick = [...early, "flame", "table", "objects", "about"]; // they show a frame of a program that runs
+const quick = [...early, "flame", "table", "objects", "records", "about"]; // they show a frame of a program that runs
 
 // keys moves between tabs, as in all lists of tabs.
 function keys(e) {
