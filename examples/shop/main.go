@@ -32,7 +32,7 @@ func main() {
 	}
 	stock := inventory.New(db, products)
 	book := audit.Open()
-	l, err := net.Listen("tcp", "localhost:0")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)
 	}
