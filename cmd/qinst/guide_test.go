@@ -40,37 +40,63 @@ func TestCommandsGuide(t *testing.T) {
 	}
 }
 
-// The lines of the README that let a module import qinst.dev/extensions before it is published do
-// so: the module builds, plainly and with probes.
+// The lines that let a module use this one before it is published do so: with those of the README
+// it builds with an import of qinst.dev/extensions, plainly and with probes, and with those of the
+// questions and answers the command is its tool.
 func TestImportLines(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Run("import", func(t *testing.T) {
+		t.Parallel()
+		run := importing(t, "README.md",
+			"import \"qinst.dev/extensions/qinst\"\n\nfunc main() { defer qinst.Region(\"all\").End() }\n")
+		run("go", "build", "-o", "plain", ".")
+		run("qinst", "build", "-o", "probed", ".")
+		run("./probed")
+	})
+	t.Run("tool", func(t *testing.T) {
+		t.Parallel()
+		run := importing(t, filepath.Join("docs", "guide", "faq.md"), "func main() {}\n")
+		run("go", "build", "-toolexec", "go tool qinst", "-o", "probed", ".")
+		run("./probed")
+	})
+}
+
+// importing makes a module with the lines of a document that begin with go mod. The function that
+// it returns runs commands there, which have left one trace at the end of the test.
+func importing(t *testing.T, document, source string) (run func(args ...string)) {
+	t.Helper()
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
+	text, err := os.ReadFile(filepath.Join(root, document))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var lines []string
-	for line := range strings.Lines(string(readme)) {
+	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "go mod ") {
 			lines = append(lines, strings.ReplaceAll(line, "/path/to/clone", root))
 		}
 	}
 	if len(lines) < 2 {
-		t.Fatalf("found the lines %q in the README, expected go mod edit and go mod tidy", lines)
+		t.Fatalf("found the lines %q in %s, expected go mod edit and go mod tidy", lines, document)
+	}
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum")) // nobody has to be asked for them
+	if err != nil {
+		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":  "module example.com/prog\n\ngo 1.26\n",
-		"main.go": "package main\n\nimport \"qinst.dev/extensions/qinst\"\n\nfunc main() { defer qinst.Region(\"all\").End() }\n",
+		"go.sum":  string(sums),
+		"main.go": "package main\n\n" + source,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	run := func(args ...string) {
+	run = func(args ...string) {
 		t.Helper()
 		cmd := exec.Command(args[0], args[1:]...)
 		cmd.Dir = dir
@@ -82,10 +108,10 @@ func TestImportLines(t *testing.T) {
 	for _, line := range lines {
 		run(strings.Fields(line)...)
 	}
-	run("go", "build", "-o", "plain", ".")
-	run("qinst", "build", "-o", "probed", ".")
-	run("./probed")
-	if traces, _ := filepath.Glob(filepath.Join(dir, "*.sddf")); len(traces) != 1 {
-		t.Errorf("found the traces %q, expected one", traces)
-	}
+	t.Cleanup(func() {
+		if traces, _ := filepath.Glob(filepath.Join(dir, "*.sddf")); len(traces) != 1 && !t.Failed() {
+			t.Errorf("found the traces %q, expected one", traces)
+		}
+	})
+	return run
 }

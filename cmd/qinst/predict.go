@@ -30,7 +30,7 @@ func setupPredict(fs *flagSet) action {
 			ask.Procs, err = processorsOf("procs", s)
 			return err
 		})
-	fs.function("what-if", "a `change` of the program, may be repeated, or several at the same time, with \" + \" between them: main.f=-30%, with what it calls and starts; calls:main.f=-30%, without what it starts; self:main.f=-30%; hold:main.mu=-50%, of what is done under a lock; split:main.mu=4, into as many locks; cap:main.ch=64, of a channel; workers:main.worker=8, who take jobs from a channel; gc=off", func(s string) error {
+	fs.function("what-if", "a `change` of the program, may be repeated, or several at the same time, with \" + \" between them: main.f=-30%, with what it calls and starts; calls:main.f=-30%, without what it starts; self:main.f=-30%; hold:main.mu=-50%, of what is done under a lock; wait:main.f=-50%, of waits for timers, the network and the system in a procedure; balance:main.worker=even, as much work for each; split:main.mu=4, into as many locks; cap:main.ch=64, of a channel; workers:main.worker=8, who take jobs from a channel; gc=off", func(s string) error {
 		w, err := predict.ParseWhatIf(s)
 		ask.WhatIf = append(ask.WhatIf, w)
 		return err
