@@ -29,7 +29,7 @@ func TestFirstPage(t *testing.T) {
 	var out, talk bytes.Buffer
 	root := filepath.Join("..", "..")
 	trace := filepath.Join(root, "testdata", "kept", "quicksort.sddf")
-	if err := dispatch(newEnv(&out, &talk), []string{"report", trace}); err != nil {
+	if err := dispatch(newEnv(&out, &talk), []string{"report", "-all", trace}); err != nil {
 		t.Fatal(err)
 	}
 	page, marked := firstPage(out.String())

@@ -76,7 +76,7 @@ var Table = [...]Setting{
 		Doc: "The extensions that reduce events before they are written, in this order. What follows a colon is an extension's option: sample:100."},
 	Out: {Name: "out", Forms: Text, Expected: "a file",
 		Example: "/tmp/%n.sddf", Default: "(%n.%p.sddf)",
-		Doc: "Where the trace goes. %n is the program's name, %p its process id, or that of `qinst run`. An existing file is never overwritten: a number is added to the name. - is the standard output, unix:PATH a socket. Where nothing is asked for and the working directory cannot be written to, it goes to $TMPDIR, and a line says so."},
+		Doc: "Where the trace goes. %n is the program's name, %p its process id, or that of `qinst run`, %h the name of the host, which in Kubernetes is that of the pod. An existing file is never overwritten: a number is added to the name. - is the standard output, unix:PATH a socket. Where nothing is asked for and the working directory cannot be written to, it goes to $TMPDIR, and a line says so."},
 	Size: {Name: "limit", Forms: Bytes | ByteRate,
 		Expected: "bytes such as 1GiB, 500MB or 0, or a rate such as 10MiB/s",
 		Example:  "10MiB/s", Default: "1GiB",

@@ -24,6 +24,7 @@ const (
 	qinstSysGetsockname = 51
 	qinstSysGetpeername = 52
 	qinstSysGetsockopt  = 55
+	qinstSysUname       = 63
 	qinstSysFcntl       = 72
 	qinstSysFlock       = 73
 	qinstSysTruncate    = 77

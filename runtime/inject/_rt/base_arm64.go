@@ -35,6 +35,7 @@ const (
 	qinstSysSetresuid   = 147
 	qinstSysGetrusage   = 165
 	qinstSysPrctl       = 167
+	qinstSysUname       = 160
 	qinstSysGetpid      = 172
 	qinstSysGetppid     = 173
 	qinstSysGeteuid     = 175

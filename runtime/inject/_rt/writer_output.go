@@ -1,5 +1,10 @@
 package runtime
 
+import (
+	"internal/runtime/syscall/linux"
+	"unsafe"
+)
+
 // Where the trace goes: a file, the standard output, a socket, or a device. The program's
 // own descriptors and files must be as they are without the tool, so an existing file is
 // never written over, and descriptors are moved out of the way.
@@ -99,6 +104,9 @@ func qinstCreate(dir, name string) (errno uintptr) {
 		case name[i] == '%' && i+1 < len(name) && name[i+1] == 'p':
 			p.num(qinstSet.pid)
 			i++
+		case name[i] == '%' && i+1 < len(name) && name[i+1] == 'h':
+			p.str(qinstHost())
+			i++
 		default:
 			p.str(name[i : i+1])
 		}
@@ -126,6 +134,27 @@ func qinstCreate(dir, name string) (errno uintptr) {
 		errno = e
 	}
 	return errno
+}
+
+// qinstHostNames is what uname tells of the machine: of each text at most 64 bytes, the name of the
+// host second.
+var qinstHostNames [6 * qinstHostName]byte
+
+const qinstHostName = 65
+
+// qinstHost is the name of the host: of a container its own, which is that of its pod in
+// Kubernetes. Containers have the same process ids.
+// Context: writer.
+func qinstHost() string {
+	names := uintptr(unsafe.Pointer(&qinstHostNames))
+	if _, _, errno := linux.Syscall6(qinstSysUname, names, 0, 0, 0, 0, 0); errno != 0 {
+		return "host"
+	}
+	n := 0
+	for n < qinstHostName && qinstHostNames[qinstHostName+n] != 0 {
+		n++
+	}
+	return qinstString(&qinstHostNames[qinstHostName], n)
 }
 
 // qinstIsStream reports whether the output's name is that of a device or a pipe, which are opened
