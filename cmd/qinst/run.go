@@ -146,6 +146,15 @@ func (r *runFlags) report(e *env, file string) error {
 	return (&reportFlags{}).report(e, file)
 }
 
+// outName is the name of the output of a program that this process starts.
+func outName(pattern, program string) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "host"
+	}
+	return strings.NewReplacer("%n", program, "%p", strconv.Itoa(os.Getpid()), "%h", host).Replace(pattern)
+}
+
 // traceFile returns the trace file that the settings name, or else the name of a new one in the
 // working directory. The program's process has no number yet, so that %p is the command's own.
 // Where that cannot be written to, as in many containers, it is one in the directory for temporary
@@ -153,7 +162,7 @@ func (r *runFlags) report(e *env, file string) error {
 func traceFile(e *env, settings, program string) string {
 	for item := range strings.SplitSeq(settings, ",") {
 		if name, ok := strings.CutPrefix(item, "out="); ok {
-			return strings.NewReplacer("%n", program, "%p", strconv.Itoa(os.Getpid())).Replace(name)
+			return outName(name, program)
 		}
 	}
 	dir, err := os.Getwd() // the program may change its directory

@@ -69,7 +69,7 @@ func showTests(e *env, traces []string) {
 func testTraces(settings string) string {
 	for item := range strings.SplitSeq(settings, ",") {
 		if name, ok := strings.CutPrefix(item, "out="); ok {
-			return strings.NewReplacer("%n", "*", "%p", "*").Replace(name) + "*"
+			return strings.NewReplacer("%n", "*", "%p", "*", "%h", "*").Replace(name) + "*"
 		}
 	}
 	return filepath.Join(os.TempDir(), "*.test.*.sddf*")

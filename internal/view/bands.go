@@ -153,7 +153,7 @@ func (ts *tracks) inside(name string, from, to trace.Time, parts int) *Band {
 func (ts *tracks) started(function string, from, to trace.Time, parts int) *Band {
 	a := newArea(from, to, parts)
 	for _, g := range ts.list {
-		if g.lane.Group != lanes.Goroutines || ts.names[g.start] != function || len(g.depths) == 0 {
+		if g.lane.Group != lanes.Goroutines || shown(ts.names[g.start]) != function || len(g.depths) == 0 {
 			continue
 		}
 		first, last := g.depths[0][0].from, g.depths[0][len(g.depths[0])-1].to

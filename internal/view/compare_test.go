@@ -3,7 +3,6 @@ package view_test
 import (
 	"bytes"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -110,13 +109,8 @@ func gone(f *view.Flame) (n int) {
 
 // Without a trace before there is nothing to compare, and in a file there is what the server says.
 func TestComparedFile(t *testing.T) {
-	r := httptest.NewRequest(http.MethodGet, "/api/v1/compared", nil)
-	r.Host = "localhost"
-	s := serve(t, locks())
-	r.AddCookie(&http.Cookie{Name: s.Cookie, Value: s.Token})
-	w := httptest.NewRecorder()
-	if s.ServeHTTP(w, r); w.Code != http.StatusNotFound {
-		t.Errorf("found %d, expected 404", w.Code)
+	if status, _ := refusedBy(serve(t, locks()), "compared"); status != http.StatusNotFound {
+		t.Errorf("found %d, expected 404", status)
 	}
 	var out bytes.Buffer
 	if err := view.WriteHTML(&out, compared(t, locks(), locks())); err != nil {

@@ -60,7 +60,7 @@ func (v *View) closeTo(from, to trace.Time) (*closeup, error) {
 		return nil, nil
 	}
 	c := &closeup{from: from, to: to}
-	if wide := to - from; ts.callsIn(from-wide, to+wide) <= mostExact { // so that it can be moved
+	if wide := to - from; ts.callsIn(from-wide, to+wide) <= mostExact/8 { // so that it can be moved
 		c.from, c.to = max(0, from-wide), min(to+wide, ts.end)
 	}
 	if err := c.read(e.t, ts); err != nil {

@@ -164,10 +164,15 @@ func (b *book) timeline() File {
 			more[lanes.Group(g).String()] += left
 		}
 	}
-	b.answers["tracks"] = struct {
-		Tracks []Track        `json:"tracks"`
-		More   map[string]int `json:"more"`
-	}{list, more}
+	folds := ts.folds()
+	b.answers["tracks"] = List{list, more, folds}
+	for _, f := range folds {
+		q := b.window(keptParts)
+		q.Set("name", f.Name)
+		if x, err := b.s.fold(q); err == nil {
+			b.answers["fold?name="+f.Name] = x
+		}
+	}
 	for px := keptPixels; px > 1 && len(ids) > 0; px /= 2 {
 		x := b.s.onPixels(0, ts.end+1, px, ids[:min(len(ids), mostTracks)], nil)
 		n := 0

@@ -47,7 +47,7 @@ func NewServer(v *View) *Server {
 	}
 	s.mux.Handle("/", http.FileServerFS(files))
 	s.api = map[string]answer{
-		"trace": s.trace, "tracks": s.tracks, "timeline": s.timeline, "bands": s.bands,
+		"trace": s.trace, "tracks": s.tracks, "timeline": s.timeline, "bands": s.bands, "fold": s.fold,
 		"items": s.whole(s.conclusions), "table": s.whole(s.table), "flame": s.whole(s.flame), "path": s.whole(s.path),
 		"source": s.whole(s.source), "whatif": s.whole(s.whatIf), "requests": s.whole(s.requests),
 		"objects": s.whole(s.objects), "records": s.whole(s.records),
@@ -278,10 +278,31 @@ func (s *Server) tracks(url.Values) (any, error) {
 	s.view.tracks.mu.Lock()
 	defer s.view.tracks.mu.Unlock()
 	list, more := s.view.tracks.shown()
-	return struct {
-		Tracks []Track        `json:"tracks"`
-		More   map[string]int `json:"more"`
-	}{list, more}, nil
+	return List{list, more, s.view.tracks.folds()}, nil
+}
+
+// List are the tracks of a trace.
+type List struct {
+	Tracks []Track        `json:"tracks"`
+	More   map[string]int `json:"more"` // of each group, that are not listed
+	Folds  []Fold         `json:"folds"`
+}
+
+// fold answers with how many goroutines of a function there are, by their states.
+func (s *Server) fold(q url.Values) (any, error) {
+	from, to, px, err := s.window(q, mostParts)
+	if err != nil {
+		return nil, err
+	}
+	ts := s.view.tracks
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for _, f := range ts.folds() {
+		if f.Name == q.Get("name") {
+			return ts.started(f.Name, from, to, px), nil
+		}
+	}
+	return nil, fmt.Errorf("found the name %q, expected that of a fold of /api/v1/tracks", q.Get("name"))
 }
 
 func (s *Server) table(url.Values) (any, error) { return s.view.facts.Entries, nil }

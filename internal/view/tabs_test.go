@@ -2,6 +2,9 @@ package view_test
 
 import (
 	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +13,7 @@ import (
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/trace"
+	"qinst.dev/internal/trace/tracetest"
 	"qinst.dev/internal/view"
 )
 
@@ -103,4 +107,47 @@ func TestSource(t *testing.T) {
 	if len(none.Lines) > 0 || !strings.Contains(none.Missing, "-source=FOLDER") {
 		t.Errorf("without a folder: found %+v", none)
 	}
+}
+
+// Goroutines of a function are one track if there are many: as many as there are, at each time.
+func TestFolds(t *testing.T) {
+	var threads []tracetest.Thread
+	for range 10 {
+		threads = append(threads, tracetest.Thread{Name: "main.work", Ops: []tracetest.Op{tracetest.Do("main.f", 1000)}})
+	}
+	threads = append(threads, tracetest.Thread{Name: "main.other", Ops: []tracetest.Op{tracetest.Do("main.g", 1000)}})
+	s := serve(t, tracetest.Simulate(2, threads).Trace())
+	var list view.List
+	answer(t, s, "tracks", &list)
+	if len(list.Folds) != 1 || list.Folds[0].Name != "main.work" || list.Folds[0].Count != 10 || list.Folds[0].Ns < 10*1000 {
+		t.Fatalf("found %+v", list.Folds)
+	}
+	var run view.Run
+	answer(t, s, "trace", &run)
+	var b view.Band
+	answer(t, s, fmt.Sprintf("fold?name=main.work&from=0&to=%d&px=10", run.Wall), &b)
+	running := 0.
+	for _, x := range b.Series {
+		for _, v := range x.Values {
+			if x.Name == "running" {
+				running += v * float64(run.Wall) / 10
+			}
+		}
+	}
+	if math.Abs(running-10*1000) > 100 || b.Top > 10 {
+		t.Errorf("they run for %.0f ns, at most %v at a time: %+v", running, b.Top, b)
+	}
+	if status, said := refusedBy(s, "fold?name=main.other&from=0&to=10&px=10"); status != http.StatusBadRequest ||
+		!strings.Contains(said, "expected that of a fold") {
+		t.Errorf("found %d %s", status, said)
+	}
+}
+
+func refusedBy(s *view.Server, path string) (int, string) {
+	r := httptest.NewRequest(http.MethodGet, "/api/v1/"+path, nil)
+	r.Host = "localhost"
+	r.AddCookie(&http.Cookie{Name: s.Cookie, Value: s.Token})
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
 }

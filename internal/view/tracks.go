@@ -12,10 +12,10 @@ import (
 )
 
 // mostSlices bounds the slices and numbers that are kept, at 40 and 16 bytes each.
-const mostSlices = 4_000_000
+const mostSlices = 2_000_000
 
 // mostWakes bounds the wake-ups that are kept, at 24 bytes each.
-const mostWakes = 2_000_000
+const mostWakes = 1_000_000
 
 // track is a lane with all its slices. Those of one depth are in order and do not overlap.
 type track struct {
@@ -219,6 +219,45 @@ func (ts *tracks) shown() (list []Track, more map[string]int) {
 		}
 	}
 	return list, more
+}
+
+// Fold are all goroutines that were started for a function. They are one track until one wants to see
+// each.
+type Fold struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+	Ns    int64  `json:"ns"` // of all of them, other than waits
+}
+
+// foldFrom is from how many goroutines on a function has a track of its own, and mostFolds how many
+// functions have: those with most time.
+const foldFrom, mostFolds = 8, 40
+
+// folds are the functions that many goroutines were started for.
+func (ts *tracks) folds() []Fold {
+	by := map[uint32]*Fold{}
+	for _, t := range ts.list {
+		if t.lane.Group != lanes.Goroutines {
+			continue
+		}
+		f := by[t.start]
+		if f == nil {
+			f = &Fold{Name: shown(ts.names[t.start])}
+			by[t.start] = f
+		}
+		f.Count++
+		f.Ns += t.ns
+	}
+	list := []Fold{}
+	for _, f := range by {
+		if f.Count >= foldFrom {
+			list = append(list, *f)
+		}
+	}
+	slices.SortFunc(list, func(a, b Fold) int {
+		return cmp.Or(cmp.Compare(b.Ns, a.Ns), cmp.Compare(a.Name, b.Name))
+	})
+	return list[:min(len(list), mostFolds)]
 }
 
 // Span is a slice as it is drawn, or several that are too narrow to be drawn apart.

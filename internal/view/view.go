@@ -12,6 +12,7 @@
 //	timeline?from&to&px&tracks=ID,ID[&exact=1] slices of tracks between two times, for so many pixels;
 //	                                           fine_ns: shorter ones may be together. exact reads that
 //	                                           part again, if it is not too long
+//	fold?name&from&to&px                       how many goroutines of a function there are, by their states
 //	bands?from&to&px[&item]                    pictures of the run, of a conclusion if there is one
 //	path?from&to&px                            pieces of the path between two times
 //	table                                      entries of the profile

@@ -70,6 +70,8 @@ function Time() {
     </div>
     <p class="told dim" aria-live="polite">${told.value || "W and S zoom, A and D move; drag to move, wheel with ctrl to zoom. Point at a slice to read it."}</p>
     <canvas id="timeline" tabindex="0" role="img" aria-label=${timeline.words.value}></canvas>
+    ${timeline.folded.value.length ? html`<div class="row"><span class="dim">One by one:</span> ${timeline.folded.value.map((f) => html`<button
+      aria-pressed=${timeline.open.value.has(f.name)} onClick=${() => timeline.unfold(f.name)}>${f.name} × ${count(f.count)}</button>`)}</div>` : null}
     ${timeline.rest.value ? html`<p class="dim">${timeline.rest.value}</p>` : null}
     ${r.slices_left ? html`<p class="warn">${count(r.slices_left)} slices are not shown, because there are too many:
       qinst view -from and -to show a part of the run</p>` : null}

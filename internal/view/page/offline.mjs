@@ -11,6 +11,10 @@ export function answerOf(path) {
     const list = offline[q.has("item") ? `bands?item=${q.get("item")}` : "bands"] || [], wall = offline.trace.wall_ns;
     return list.map((b) => ({ ...b, series: b.series.map((s) => ({ ...s, values: cut(s.values, from / wall, to / wall) })) }));
   }
+  if (name === "fold" && offline[`fold?name=${q.get("name")}`]) {
+    const b = offline[`fold?name=${q.get("name")}`], wall = offline.trace.wall_ns;
+    return { ...b, series: b.series.map((s) => ({ ...s, values: cut(s.values, from / wall, to / wall) })) };
+  }
   if (name === "path" && offline.path) return { ...offline.path, pieces: offline.path.pieces.filter((p) => in_(p.from, p.to)) };
   if (name === "timeline" && offline.timeline) {
     const ids = new Set(q.get("tracks").split(","));

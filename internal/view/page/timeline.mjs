@@ -11,6 +11,7 @@ const colors = {
 };
 const kinds = ["procedure", "loop", "waiting", "ready", "system call", "off-CPU", "running", "lock held", "region",
   "collector marks"];
+const states = { running: 6, wait: 2, ready: 3, "system call": 4, "off-CPU": 5 }; // their colours in folds
 const first = { processors: 64, locks: 8, "waiting for locks": 8, collector: 1, regions: 8, goroutines: 40 }; // shown
 
 export class Timeline {
@@ -22,6 +23,8 @@ export class Timeline {
     /** @type {any[]} */
     this.list = [];
     this.more = {};
+    this.folded = signal([]); // functions of many goroutines, which are one track
+    this.open = signal(new Set()); // those that are shown apart
     this.canvas = this.shown = null;
     this.waits = false; // for an answer
     this.find = signal("");
@@ -46,9 +49,7 @@ export class Timeline {
     this.wall ||= wall;
     this.to ||= wall;
     if (!this.list.length) {
-      const answer = await this.ask("tracks");
-      this.list = answer.tracks;
-      this.more = answer.more;
+      await this.load();
     }
     if (canvas !== this.canvas) {
       this.canvas = canvas;
@@ -60,10 +61,23 @@ export class Timeline {
   // reload asks for the tracks again: more of the trace has been read.
   async reload() {
     if (!this.canvas) return;
+    await this.load();
+    return this.fetch();
+  }
+
+  async load() {
     const answer = await this.ask("tracks");
     this.list = answer.tracks;
     this.more = answer.more;
-    return this.fetch();
+    this.folded.value = answer.folds;
+  }
+
+  // unfold shows the goroutines of a function apart, or again as one track.
+  unfold(name) {
+    const open = new Set(this.open.value);
+    if (!open.delete(name)) open.add(name);
+    this.open.value = open;
+    this.fetch();
   }
 
   // frame shows all of another frame of a program that runs.
@@ -135,13 +149,16 @@ export class Timeline {
     const words = this.find.value.toLowerCase(), name = this.chosen.value;
     const is = (t) => name && (t.name.startsWith(name) || t.name.endsWith(" " + name));
     const count = {};
+    const folds = words ? [] : this.folded.value.map((f) => ({ id: "fold " + f.name, group: "folds", name: `${f.name} × ${f.count.toLocaleString("en")}`, of: f.name, depth: 0 }));
+    const hidden = new Set(folds.filter((f) => !this.open.value.has(f.of)).map((f) => f.of));
     const list = this.list.filter((t) => {
+      if (t.group === "goroutines" && hidden.has(t.name.slice(t.name.indexOf(" ") + 1)) && !is(t)) return false;
       if (words) return t.name.toLowerCase().includes(words);
       count[t.group] = (count[t.group] || 0) + 1;
       return t.group === "processors" || is(t) || count[t.group] <= (first[t.group] || 0);
     });
-    const rank = (t) => (t.group === "processors" ? 0 : is(t) ? 1 : 2);
-    return list.sort((a, b) => rank(a) - rank(b)).slice(0, most);
+    const rank = (t) => (t.group === "processors" ? 0 : is(t) ? 1 : t.group === "goroutines" ? 4 : t.group === "folds" ? 3 : 2);
+    return [...folds, ...list].sort((a, b) => rank(a) - rank(b)).slice(0, most);
   }
 
   async fetch() {
@@ -153,16 +170,28 @@ export class Timeline {
       return this.draw();
     }
     const px = Math.round(this.width * devicePixelRatio);
-    const part = `from=${Math.floor(this.from)}&to=${Math.ceil(this.to)}&px=${px}`, question = `timeline?${part}&tracks=${tracks.map((t) => t.id)}`;
+    const part = `from=${Math.floor(this.from)}&to=${Math.ceil(this.to)}&px=${px}`, question = `timeline?${part}&tracks=${tracks.filter((t) => t.group !== "folds").map((t) => t.id)}`;
     this.waits = true;
     const answer = await this.ask(question).finally(() => { this.waits = false; });
     if (number !== this.asked) return; // a later question is on its way
     this.take(answer, tracks);
     if (answer.fine_ns) setTimeout(() => this.closer(question, number, tracks), 150);
+    this.fold(tracks, number, px);
     const path = await this.ask("path?" + part); // which may take longer
     if (number !== this.asked) return;
     this.shown.path = path;
     this.draw();
+  }
+
+  // fold asks for the goroutines that are one track.
+  async fold(tracks, number, px) {
+    const part = `from=${Math.floor(this.from)}&to=${Math.ceil(this.to)}&px=${Math.min(600, px)}`;
+    for (const t of tracks.filter((t) => t.group === "folds")) {
+      const band = await this.ask(`fold?name=${encodeURIComponent(t.of)}&${part}`);
+      if (number !== this.asked) return;
+      t.band = { ...band, from: this.from, to: this.to };
+      this.draw();
+    }
   }
 
   // closer asks for the slices that are drawn together, when the window stays for a moment.
@@ -176,10 +205,11 @@ export class Timeline {
   take(answer, tracks) {
     const of = new Map(tracks.map((t) => [t.id, t]));
     for (const t of answer.tracks) t.of = of.get(t.id);
+    for (const t of tracks) if (t.group === "folds") answer.tracks.push({ id: t.id, of: t, band: true });
     answer.tracks.sort((a, b) => tracks.indexOf(a.of) - tracks.indexOf(b.of));
     answer.path = this.shown?.path;
     this.shown = answer;
-    const hidden = this.list.length - tracks.length + Object.values(this.more).reduce((a, b) => a + b, 0);
+    const hidden = this.list.length - tracks.filter((t) => t.group !== "folds").length + Object.values(this.more).reduce((a, b) => a + b, 0);
     const said = [hidden > 0 && `${hidden.toLocaleString("en")} more tracks: find them by name.`,
       answer.fine_ns && `Slices shorter than ${time(answer.fine_ns)} may be drawn together: zoom in.`,
       answer.more_wakes && `${answer.more_wakes.toLocaleString("en")} wake-ups are too many for arrows: zoom in.`];
@@ -189,7 +219,7 @@ export class Timeline {
     this.draw();
   }
 
-  height(t) { return t.of.group === "waiting for locks" ? queueHeight : Math.max(1, Math.min(t.of.depth, deepest)) * rowHeight; }
+  height(t) { return t.of.group === "waiting for locks" || t.band ? queueHeight : Math.max(1, Math.min(t.of.depth, deepest)) * rowHeight; }
 
   draw() {
     const c = this.canvas;
@@ -220,7 +250,7 @@ export class Timeline {
       g.beginPath();
       g.rect(this.gutter, y, this.width, this.height(t));
       g.clip();
-      t.values ? this.numbers(g, t, color) : this.slices(g, t, color);
+      t.band ? this.goroutines(g, t) : t.values ? this.numbers(g, t, color) : this.slices(g, t, color);
       g.restore();
       y += this.height(t) + gap;
     }
@@ -323,6 +353,22 @@ export class Timeline {
     }
   }
 
+  // goroutines draws how many there are of a fold, by their states.
+  goroutines(g, { of: { band }, y }) {
+    if (!band?.series.length) return;
+    const n = band.series[0].values.length, base = new Array(n).fill(0);
+    for (const s of band.series) {
+      g.fillStyle = this.palette[states[s.name] ?? 0];
+      s.values.forEach((v, i) => {
+        if (!v) return;
+        const x = this.x(band.from + (i * (band.to - band.from)) / n), wide = this.x(band.from + ((i + 1) * (band.to - band.from)) / n) - x;
+        const tall = (v / band.top) * (queueHeight - 4);
+        g.fillRect(x, y + queueHeight - base[i] - tall, wide + 0.3, tall);
+        base[i] += tall;
+      });
+    }
+  }
+
   numbers(g, t, color) {
     const top = Math.max(1, ...t.values.map(([, n]) => n));
     g.fillStyle = this.palette[3];
@@ -339,6 +385,12 @@ export class Timeline {
   point(x, y) {
     const t = this.shown?.tracks.find((t) => y >= t.y && y < t.y + this.height(t));
     if (!t || x < this.gutter) return;
+    if (t.band) {
+      const b = t.of.band, i = b && Math.floor(((this.at(x) - b.from) / (b.to - b.from)) * b.series[0]?.values.length);
+      const there = (b?.series || []).filter((s) => s.values[i]).map((s) => `${s.name} ${s.values[i]}`);
+      this.told.value = `${t.of.name} at ${time(this.at(x))}: ${there.join(", ") || "none"}`;
+      return;
+    }
     const at = this.at(x), slack = (this.to - this.from) / this.width;
     if (t.values) {
       const v = t.values.findLast(([from]) => from <= at);
