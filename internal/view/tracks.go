@@ -221,8 +221,8 @@ func (ts *tracks) shown() (list []Track, more map[string]int) {
 	return list, more
 }
 
-// Fold are all goroutines that were started for a function. They are one track until one wants to see
-// each.
+// Fold are all goroutines that were started for a function. They are one track until one wants to
+// see each.
 type Fold struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
