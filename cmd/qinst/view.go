@@ -175,6 +175,9 @@ func processOf(args []string) string {
 
 // follow shows a program that runs, or a file that grows.
 func (f *viewFlags) follow(e *env, pid string, args []string) error {
+	if f.html != "" || f.part.from != 0 || f.part.to != 0 {
+		return usageError{errors.New("view: found -html, -from or -to for a program that runs, expected them with a trace")}
+	}
 	file, err := "", error(nil)
 	if pid != "" {
 		file, err = salvage.TraceOf(pid)

@@ -45,7 +45,11 @@ func TestViewOfServer(t *testing.T) {
 // A process that does not record is said not to.
 func TestViewOfProcess(t *testing.T) {
 	var page, talk bytes.Buffer
-	err := dispatch(newEnv(&page, &talk), []string{"view", "-n", "4294967295"})
+	err := dispatch(newEnv(&page, &talk), []string{"view", "-html", "page.html", "4294967295"})
+	if err == nil || !strings.Contains(err.Error(), "found -html") {
+		t.Errorf("found %v", err)
+	}
+	err = dispatch(newEnv(&page, &talk), []string{"view", "-n", "4294967295"})
 	if err == nil || !strings.Contains(err.Error(), "has no trace open, expected") {
 		t.Errorf("found %v", err)
 	}

@@ -113,7 +113,7 @@ func (l *Live) frame() error {
 	}
 	took := time.Since(begun)
 	l.long = max(shortest, l.long/4, min(longest, 4*l.long, l.long*frameTakes/took))
-	l.show(t, v, func(s *LiveState) {
+	l.show(t, v, true, func(s *LiveState) {
 		s.Error = ""
 		s.Frame, s.From, s.Took = s.Frame+1, trace.Time(part.Int(trace.AttrFrom)), int64(took)
 	})
@@ -122,15 +122,20 @@ func (l *Live) frame() error {
 
 // whole shows all of a trace.
 func (l *Live) whole(t *trace.Trace, state string) error {
-	l.show(t, l.New(t), func(s *LiveState) { s.State, s.Frame, s.From, s.Error = state, s.Frame+1, 0, "" })
+	l.show(t, l.New(t), false, func(s *LiveState) { s.State, s.Frame, s.From, s.Error = state, s.Frame+1, 0, "" })
 	return nil
 }
 
-// show replaces what is shown, and tells the browsers.
-func (l *Live) show(t *trace.Trace, v *View, change func(*LiveState)) {
+// show replaces what is shown, and tells the browsers. A frame of a program that was paused while
+// it was made is not shown.
+func (l *Live) show(t *trace.Trace, v *View, frame bool, change func(*LiveState)) {
 	s := NewServer(v)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if frame && l.state.State != running {
+		_ = t.Close()
+		return
+	}
 	if l.first == nil {
 		l.first = s
 	}

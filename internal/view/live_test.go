@@ -129,6 +129,32 @@ func (g *growing) until(is func(view.Run) bool) view.Run {
 	return view.Run{}
 }
 
+// A frame that was begun before the program was paused is not shown after it.
+func TestLivePaused(t *testing.T) {
+	g := grow(t)
+	begun, on := make(chan bool), make(chan bool)
+	open := g.live.Open
+	g.live.Open = func() (*trace.Trace, error) {
+		begun <- true
+		<-on
+		return open()
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go g.live.Follow(ctx)
+	<-begun
+	g.live.Open = open
+	if status, said := g.do(`{"do": "pause"}`); status != http.StatusOK {
+		t.Fatalf("%d %s", status, said)
+	}
+	before := g.until(func(r view.Run) bool { return r.Read })
+	close(on)
+	time.Sleep(time.Second)
+	if r := g.run(); r.Wall != before.Wall || r.Live.From != 0 {
+		t.Errorf("found %+v, %+v after %+v", r, r.Live, before)
+	}
+}
+
 // What makes no sense is refused, and what is recorded is the program's to say.
 func TestLiveCommands(t *testing.T) {
 	g := grow(t)
