@@ -26,8 +26,11 @@ import (
 	"qinst.dev/internal/trace"
 )
 
-// export writes a trace in a form.
-type export func(e *env, w io.Writer, t *trace.Trace) error
+// export writes a trace in a form. Of forms of sums it is those within a region.
+type export func(e *env, w io.Writer, t *trace.Trace, in profile.Within) error
+
+// sums are the forms that are made of a profile.
+var sums = []string{"collapsed", "firefox", "pprof", "prometheus", "speedscope"}
 
 // tables is the form that has several.
 const tables = "parquet"
@@ -36,25 +39,17 @@ const tables = "parquet"
 var exports = map[string]export{
 	"chrome":    inLanes(chrome.Write),
 	"collapsed": inStacks(collapsed.Write),
-	"firefox": func(_ *env, w io.Writer, t *trace.Trace) error {
-		p, err := profile.New(t)
-		if err != nil {
-			return err
-		}
+	"firefox": inSums(func(w io.Writer, t *trace.Trace, p *profile.Profile) error {
 		return firefox.Write(w, p, t.Began)
-	},
+	}),
 	"otlp":       inSpans,
 	tables:       inLanes(parquet.Tables["slices"]), // or another table: see writer
 	"perfetto":   inLanes(perfetto.Write),
 	"prometheus": inStacks(prometheus.Write),
 	"speedscope": inStacks(speedscope.Write),
-	"pprof": func(_ *env, w io.Writer, t *trace.Trace) error {
-		p, err := profile.New(t)
-		if err != nil {
-			return err
-		}
+	"pprof": inSums(func(w io.Writer, t *trace.Trace, p *profile.Profile) error {
 		return report.Pprof(w, t, p, report.View{})
-	},
+	}),
 }
 
 // binaryExports are the forms that are no text.
@@ -62,7 +57,7 @@ var binaryExports = []string{"otlp", "parquet", "perfetto", "pprof"}
 
 // inLanes is a form of events in time.
 func inLanes(write func(io.Writer, trace.Source) (lanes.Left, trace.Losses, error)) export {
-	return func(e *env, w io.Writer, t *trace.Trace) error {
+	return func(e *env, w io.Writer, t *trace.Trace, _ profile.Within) error {
 		left, losses, err := write(w, t)
 		if err != nil {
 			return err
@@ -83,7 +78,7 @@ func (e *env) lost(losses *trace.Losses) {
 }
 
 // inSpans is the form of requests.
-func inSpans(e *env, w io.Writer, t *trace.Trace) error {
+func inSpans(e *env, w io.Writer, t *trace.Trace, _ profile.Within) error {
 	n, losses, err := otlp.Write(w, t)
 	if err != nil {
 		return err
@@ -102,15 +97,20 @@ func inSpans(e *env, w io.Writer, t *trace.Trace) error {
 	return nil
 }
 
-// inStacks is a form of sums.
-func inStacks(write func(io.Writer, *profile.Profile) error) export {
-	return func(_ *env, w io.Writer, t *trace.Trace) error {
-		p, err := profile.New(t)
+// inSums is a form of sums.
+func inSums(write func(io.Writer, *trace.Trace, *profile.Profile) error) export {
+	return func(_ *env, w io.Writer, t *trace.Trace, in profile.Within) error {
+		p, err := profile.NewWithin(t, in)
 		if err != nil {
 			return err
 		}
-		return write(w, p)
+		return write(w, t, p)
 	}
+}
+
+// inStacks is a form of sums that needs only these.
+func inStacks(write func(io.Writer, *profile.Profile) error) export {
+	return inSums(func(w io.Writer, _ *trace.Trace, p *profile.Profile) error { return write(w, p) })
 }
 
 func exportNames() string { return strings.Join(slices.Sorted(maps.Keys(exports)), ", ") }
@@ -120,6 +120,7 @@ type exportFlags struct {
 	form, out   string
 	send        string // URL
 	request     string // name
+	region      string
 	table       string
 	force       bool
 	from, until time.Duration
@@ -136,6 +137,8 @@ func setupExport(flags *flagSet) action {
 	flags.group("Part of the trace")
 	flags.time(&f.from, "from", "start of the interval: a `time` such as 1.5s (default: start of the trace); -to also takes its end")
 	flags.text(&f.request, "request", "the time of the slowest request of this `name` (qinst critical -requests lists them)")
+	flags.text(&f.region, "region", "count only what goroutines do in regions of this `name`, and what they start there: with the forms of sums, which are "+
+		strings.Join(sums, ", "))
 	flags.group("Output")
 	flags.text(&f.out, "o", "write to this `file` (- for the standard output)")
 	flags.boolean(&f.force, "f", "replace the file, if it is there")
@@ -169,6 +172,10 @@ func (f *exportFlags) run(e *env, args []string) error {
 	if f.send != "" && (f.form != "otlp" || f.out != "-") {
 		return usageError{fmt.Errorf("export: found -send with -to %s and -o %s, expected -to otlp and no -o", f.form, f.out)}
 	}
+	if f.region != "" && !slices.Contains(sums, f.form) {
+		return usageError{fmt.Errorf("export: found -region with -to %s, expected one of %s; -request takes a part of the time",
+			f.form, strings.Join(sums, ", "))}
+	}
 	part := partOf{from: f.from, to: f.until}
 	if f.request != "" {
 		if err := f.slowest(e, file, &part); err != nil {
@@ -181,7 +188,7 @@ func (f *exportFlags) run(e *env, args []string) error {
 			to = f.post
 		}
 		return to(e, func(w io.Writer) error {
-			return write(e, w, t)
+			return write(e, w, t, profile.Within{Region: f.region})
 		})
 	})
 	if err != nil {
