@@ -1,5 +1,7 @@
-// Package consumers tests exported tables with DuckDB. It is a module of its own, because DuckDB is
-// a library of 32 MB that nothing else needs: GOWORK=off go test ./...
+// Package consumers tests exports with those that read them: tables with DuckDB, metrics with the
+// parser and linter of Prometheus, spans with the receiver of the OpenTelemetry Collector. It is a
+// module of its own, because these are large libraries that nothing else needs: GOWORK=off go test
+// ./...
 package consumers
 
 import (
