@@ -56,7 +56,7 @@ func TestImportLines(t *testing.T) {
 	t.Run("tool", func(t *testing.T) {
 		t.Parallel()
 		run := importing(t, filepath.Join("docs", "guide", "faq.md"), "func main() {}\n")
-		run("go", "build", "-toolexec", "go tool qinst", "-o", "probed", ".")
+		run("sh", "-c", `go build -toolexec "$(go tool -n qinst)" -o probed .`)
 		run("./probed")
 	})
 }
