@@ -29,6 +29,10 @@ func (pg *page) doubts() (list []doubt) {
 	add := func(short, format string, args ...any) {
 		list = append(list, doubt{short, fmt.Sprintf(format, args...)})
 	}
+	if p.Losses.Incomplete != 0 && !p.Part {
+		add("the last events of each thread are missing: the program was killed, or still runs",
+			"the file has no end, and nothing of the program's memory was found to complete it: the last events of each thread are missing, so that goroutines may seem to run at the end that did not. Where the ring of a killed program is, qinst salvage completes its file")
+	}
 	if p.OffCPUMatters() && p.BusyKnown() {
 		of := measure.Percent(p.OffCPU, p.Busy+p.Spin+p.OffCPU)
 		kept := "the operating system kept running threads waiting for " + pg.waited()

@@ -16,7 +16,8 @@ import (
 // check metrics", finds nothing.
 func TestPrometheus(t *testing.T) {
 	for _, name := range []string{"locks", "convoy", "quicksort", "records"} {
-		cmd := exec.Command("go", "run", "./cmd/qinst", "export", "-to", "prometheus", filepath.Join("testdata", "kept", name+".sddf"))
+		cmd := exec.Command("go", "run", "./cmd/qinst", "export", "-to", "prometheus",
+			filepath.Join("testdata", "kept", name+".sddf"))
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK=")
 		text, err := cmd.Output()
 		if err != nil {
