@@ -34,7 +34,7 @@ type closeup struct {
 	of       map[lanes.ID]lanes.ID // its lanes, by those of the whole run
 }
 
-// calls is about how many calls the tracks had between two times.
+// callsIn is about how many calls the tracks had between two times.
 func (ts *tracks) callsIn(from, to trace.Time) int {
 	after := func(at trace.Time) int {
 		return sort.Search(len(ts.marks), func(i int) bool { return ts.marks[i] > at })

@@ -33,13 +33,14 @@ type Live struct {
 	Runs    func() bool                         // the program has not gone
 	Control func(change string) (string, error) // changes what is recorded, and says how that went; nil: it cannot
 
-	first  *Server // whose token and cookie are those of all
+	first  *Server    // whose token and cookie are those of all
+	making sync.Mutex // held by one that makes a frame
+	long   time.Duration
 	mu     sync.Mutex
 	now    *Server
 	opened *trace.Trace
 	state  LiveState
-	news   chan struct{} // closed when there is a frame
-	long   time.Duration
+	news   chan struct{} // closed when the state changes
 }
 
 // LiveState is what is shown of a program that runs.
@@ -98,6 +99,8 @@ func (l *Live) is(state string) bool {
 
 // frame shows what the program did last; of one that has ended, all.
 func (l *Live) frame() error {
+	l.making.Lock()
+	defer l.making.Unlock()
 	begun, runs := time.Now(), l.Runs()
 	t, err := l.Open()
 	if err != nil {
@@ -204,7 +207,7 @@ func (l *Live) command(w http.ResponseWriter, r *http.Request) {
 		l.tell(func(s *LiveState) { s.State = running })
 		err = l.frame()
 	default:
-		err = fmt.Errorf("found %s of a program that is %s, expected do: pause or go on, or set and what to record", body, l.state.State)
+		err = fmt.Errorf("found %s, expected to pause a program that runs, to go on with one that is paused, or to set what is recorded", body)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)

@@ -223,6 +223,7 @@ func (s *Server) trace(url.Values) (any, error) {
 	p := v.facts.Profile
 	run.Read, run.Wall, run.Procs, run.Events = true, p.Wall, p.Procs, p.Events
 	run.Left, run.Locks, run.Kinds = v.tracks.left, v.lanes.Locks, len(v.records.kinds)
+	run.Unread = v.records.left
 	for _, section := range report.Page(v.t, v.facts).Sections {
 		for _, b := range section.Blocks {
 			if b.Text != nil && slices.Contains([]string{"summary", "run", "notes"}, section.ID) {
@@ -247,6 +248,7 @@ type Run struct {
 	Left    int64                  `json:"slices_left"`
 	Locks   int64                  `json:"locks_left"`
 	Kinds   int                    `json:"record_kinds"` // of the program's own
+	Unread  int64                  `json:"records_left"` // of these, that cannot be read
 }
 
 // Conclusion is a conclusion, with the command that checks its gain.

@@ -2,7 +2,7 @@
 
 import { Bands } from "./bands.mjs";
 import { Gain } from "./change.mjs";
-import { answer, html, run, show, told } from "./state.mjs";
+import { answer, html, show, told } from "./state.mjs";
 import { count, percent, time } from "./words.mjs";
 
 const states = { gone: "gone", new: "new", both: "in both" };
@@ -18,7 +18,7 @@ export function Compared() {
     <h2>Before</h2>${Busy("before/", was, Math.max(was.wall_ns, now.wall_ns))}
     <h2>After</h2>${Busy("", now, Math.max(was.wall_ns, now.wall_ns))}
     <h2>Conclusions</h2>
-    ${conclusions.length ? html`<ul>${conclusions.map(Conclusion)}</ul>` : html`<p>Neither trace has one.</p>`}
+    ${conclusions.length ? html`<ul>${conclusions.map((c) => Conclusion(c, (c.now ? now : was).wall_ns))}</ul>` : html`<p>Neither trace has one.</p>`}
     <h2>Procedures, loops and goroutines</h2>
     <div class="over" tabindex="0" role="region" aria-label="What changed"><table>
       <thead><tr><th scope="col" class="word">name</th><th scope="col" class="word">kind</th>
@@ -50,10 +50,10 @@ function Busy(of, { wall_ns: wall }, longest) {
     <${Bands} list=${list.filter((b) => b.id === "busy")} from=${0} to=${wall} tall=${64} told=${(x) => { told.value = x; }} /></div>`, "Drawing");
 }
 
-function Conclusion({ state, was, now }) {
+function Conclusion({ state, was, now }, wall) {
   const x = now || was;
   return html`<li><strong>${states[state]}</strong>: ${x.text}
-    ${x.gain ? Gain(x.gain, run.value.wall_ns) : null}</li>`;
+    ${x.gain ? Gain(x.gain, wall) : null}</li>`;
 }
 
 function Entry({ name, kind, was, now }) {

@@ -117,6 +117,7 @@ export function About() {
     ${(r.said.notes || []).map(Statement)}
     <h2>The trace</h2>
     <p class="dim">${r.file}: ${count(r.events)} events</p>
+    ${r.records_left ? html`<p class="warn">${count(r.records_left)} records of the program cannot be read</p>` : null}
     ${offline ? html`<p class="warn">This page is a file. It has ${count(offline.file.tracks)} of ${count(offline.file.of)} tracks, with slices
       of less than ${time(offline.file.fine_ns)} drawn together, and the source of the procedures that work most. qinst view shows all of the trace.</p>` : null}`;
 }
