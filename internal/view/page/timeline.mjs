@@ -26,6 +26,9 @@ export class Timeline {
     this.folded = signal([]); // functions of many goroutines, which are one track
     this.open = signal(new Set()); // those that are shown apart
     this.canvas = this.shown = null;
+    /** @type {string[]} */
+    this.colors = []; // of kinds, as they are drawn
+    this.begin = this.scale = 0; // of the time axis, in pixels, and pixels for a ns
     this.waits = false; // for an answer
     this.find = signal("");
     this.rest = signal("");
@@ -225,13 +228,18 @@ export class Timeline {
     const c = this.canvas;
     if (!c || !c.isConnected || !this.shown) return;
     const style = getComputedStyle(document.documentElement), color = (name) => style.getPropertyValue(name);
+    this.colors = this.palette; // once: asking for it, and for the width, takes longer than to draw a slice
+    this.begin = this.gutter;
+    this.scale = this.width / (this.to - this.from);
     const rows = this.shown.tracks, tall = 24 + rows.reduce((y, t) => y + this.height(t) + gap, 0);
-    c.style.height = tall + "px";
-    const dpr = devicePixelRatio, wide = c.clientWidth;
-    c.width = wide * dpr;
-    c.height = tall * dpr;
-    const g = c.getContext("2d");
-    g.scale(dpr, dpr);
+    const dpr = devicePixelRatio, wide = c.clientWidth, g = c.getContext("2d");
+    if (c.width !== Math.round(wide * dpr) || c.height !== Math.round(tall * dpr)) {
+      c.style.height = tall + "px";
+      c.width = Math.round(wide * dpr);
+      c.height = Math.round(tall * dpr);
+    }
+    g.setTransform(dpr, 0, 0, dpr, 0, 0);
+    g.clearRect(0, 0, wide, tall);
     g.font = "12px system-ui, sans-serif";
     g.textBaseline = "middle";
     this.axis(g, color, tall);
@@ -271,7 +279,7 @@ export class Timeline {
   // collector shades the times in which the collector marked.
   collector(g, rows, tall) {
     const cycles = rows.find((t) => t.of.group === "collector");
-    g.fillStyle = this.palette[9] + "22";
+    g.fillStyle = this.colors[9] + "22";
     for (const [, from, to] of cycles?.spans || []) g.fillRect(this.x(from), 20, Math.max(this.x(to) - this.x(from), 0.5), tall - 20);
   }
 
@@ -315,7 +323,8 @@ export class Timeline {
     }
   }
 
-  x(ns) { return this.gutter + ((ns - this.from) * this.width) / (this.to - this.from); }
+  // x is where a time is drawn; see draw.
+  x(ns) { return this.begin + (ns - this.from) * this.scale; }
 
   axis(g, color, tall) {
     const about = (this.to - this.from) / Math.max(2, this.width / 120);
@@ -329,27 +338,24 @@ export class Timeline {
   }
 
   slices(g, t, color) {
-    const name = this.chosen.value;
+    const name = this.chosen.value, names = [];
     for (const [depth, from, to, index, kind, count] of t.spans || []) {
       const x = this.x(from), wide = Math.max(this.x(to) - x, 0.5), y = t.y + depth * rowHeight;
       const text = this.shown.names[index];
       g.globalAlpha = count > 1 ? 0.7 : 1;
-      g.fillStyle = this.palette[kind];
+      g.fillStyle = this.colors[kind];
       g.fillRect(x, y, wide, rowHeight - 1);
       g.globalAlpha = 1;
       if (name && text === name) {
         g.strokeStyle = color("--link");
         g.strokeRect(x + 0.5, y + 0.5, Math.max(wide - 1, 1), rowHeight - 2);
       }
-      if (wide > 40 && count === 1) {
-        g.fillStyle = color("--text");
-        g.save();
-        g.beginPath();
-        g.rect(x, y, wide - 2, rowHeight);
-        g.clip();
-        g.fillText(text, Math.max(x, this.gutter) + 3, y + 7);
-        g.restore();
-      }
+      if (wide > 40 && count === 1) names.push([text, x, x + wide, y]);
+    }
+    g.fillStyle = color("--text");
+    for (const [text, x, end, y] of names) { // cut by their length: to clip each one takes most of the time
+      const begin = Math.max(x, this.gutter) + 3, most = Math.floor((Math.min(end, this.gutter + this.width) - begin - 2) / 6.5);
+      if (most > 1) g.fillText(text.length > most ? text.slice(0, most - 1) + "…" : text, begin, y + 7);
     }
   }
 
@@ -358,7 +364,7 @@ export class Timeline {
     if (!band?.series.length) return;
     const n = band.series[0].values.length, base = new Array(n).fill(0);
     for (const s of band.series) {
-      g.fillStyle = this.palette[states[s.name] ?? 0];
+      g.fillStyle = this.colors[states[s.name] ?? 0];
       s.values.forEach((v, i) => {
         if (!v) return;
         const x = this.x(band.from + (i * (band.to - band.from)) / n), wide = this.x(band.from + ((i + 1) * (band.to - band.from)) / n) - x;
@@ -371,7 +377,7 @@ export class Timeline {
 
   numbers(g, t, color) {
     const top = Math.max(1, ...t.values.map(([, n]) => n));
-    g.fillStyle = this.palette[3];
+    g.fillStyle = this.colors[3];
     t.values.forEach(([at, n], i) => {
       const x = this.x(at), to = i + 1 < t.values.length ? this.x(t.values[i + 1][0]) : this.gutter + this.width;
       const tall = (n / top) * (queueHeight - 4);
