@@ -107,7 +107,8 @@ func (l *Live) frame() error {
 		return err
 	}
 	if t.End.Known || !runs {
-		return l.whole(t, ended)
+		l.whole(t, ended)
+		return nil
 	}
 	part := t.Last(trace.Time(l.long))
 	v := l.New(part)
@@ -124,9 +125,8 @@ func (l *Live) frame() error {
 }
 
 // whole shows all of a trace.
-func (l *Live) whole(t *trace.Trace, state string) error {
+func (l *Live) whole(t *trace.Trace, state string) {
 	l.show(t, l.New(t), false, func(s *LiveState) { s.State, s.Frame, s.From, s.Error = state, s.Frame+1, 0, "" })
-	return nil
 }
 
 // show replaces what is shown, and tells the browsers. A frame of a program that was paused while
@@ -201,7 +201,7 @@ func (l *Live) command(w http.ResponseWriter, r *http.Request) {
 	case c.Do == "pause" && l.is(running):
 		var t *trace.Trace
 		if t, err = l.Open(); err == nil {
-			err = l.whole(t, paused)
+			l.whole(t, paused)
 		}
 	case c.Do == "go on" && l.is(paused):
 		l.tell(func(s *LiveState) { s.State = running })

@@ -20,7 +20,7 @@ type DB struct {
 // conn is one connection: it carries one query at a time.
 type conn struct{ db *DB }
 
-// Open returns an empty database with so many connections, whose reads and writes take so long.
+// Open returns an empty database with connections, and with latencies of reads and writes.
 func Open(connections int, read, write time.Duration) *DB {
 	db := &DB{pool: make(chan *conn, connections), read: read, write: write, rows: map[string]int{}}
 	for range connections {

@@ -222,7 +222,7 @@ type RunnableWhile struct {
 	Off     float64 `json:"off"`
 }
 
-// RunnableHists are the distributions behind [RunnableWhile]; nil for a state that was not entered.
+// RunnableHists are the distributions of [RunnableWhile]; nil for a state that was not entered.
 type RunnableHists struct {
 	Busy    *RunnableHist `json:"busy,omitempty"`
 	Spin    *RunnableHist `json:"spin,omitempty"`
