@@ -48,6 +48,16 @@ func commands() []command {
 				{"test -run TestServer ./server", "one test with probes in the main module"},
 				{"test -bench . -size 50 ./...", "benchmarks, without probes in small procedures"},
 			}, setupTest},
+		{"why", "[flags] package|program [arguments]", "find out what to change, what it gains, and whether that is so",
+			"Why builds a program with probes and runs it five times. It computes what changes\n" +
+				"would gain, lets the parts that promise most take longer in an experiment of some\n" +
+				"60 runs, and tries settings of the Go runtime. Where the experiment and the computed\n" +
+				"run differ it promises nothing.\n\n" + selectionHelp,
+			[][2]string{
+				{"why ./prog input", "what to change in ./prog"},
+				{"why -by 50 ./prog input", "with half of the work in each part"},
+				{"why -load './bench localhost:8080' ./server", "a program that does not end by itself"},
+			}, setupWhy},
 		{"report", "[flags] [file]", "say on one screen where time went and what to change, or on one page with -all",
 			newestHelp + "\n\nOn a terminal headings are bold and warnings yellow, unless NO_COLOR is set.",
 			[][2]string{

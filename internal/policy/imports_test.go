@@ -55,7 +55,8 @@ const importOrder = `
 	analysis/profile, analysis/critpath, measure < analysis/advice;
 	analysis/advice, analysis/doe, stats < analysis/delays;
 	measure < report/doc, analysis/steps;
-	analysis/advice, analysis/critpath, analysis/doe, analysis/delays, analysis/correct, report/doc, github.com/google/pprof/profile < report;
+	analysis/delays, analysis/predict, measure < analysis/why;
+	analysis/advice, analysis/critpath, analysis/doe, analysis/delays, analysis/correct, analysis/why, report/doc, github.com/google/pprof/profile < report;
 
 	# forms of other tools
 	NONE < export/wire;
@@ -77,6 +78,7 @@ const importOrder = `
 	lab, trace, stats, report/doc < lab/check;
 	lab, analysis/advice, stats, report/doc < lab/gate;
 	lab, analysis/advice, analysis/critpath, analysis/steps, analysis/predict, analysis/profile, analysis/replay, analysis/delays, ratecontrol, runtime/settings < lab/delays;
+	lab/delays, analysis/why < lab/why;
 
 	# what programs import
 	sddf < extensions;
@@ -84,7 +86,7 @@ const importOrder = `
 	extensions/qinst, sddf < extensions/debug;
 
 	# the command
-	report, export/perfetto, export/otlp, export/parquet, export/chrome, export/collapsed, export/speedscope, export/firefox, export/prometheus, view, lab/check, lab/delays, lab/gate, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
+	report, export/perfetto, export/otlp, export/parquet, export/chrome, export/collapsed, export/speedscope, export/firefox, export/prometheus, view, lab/check, lab/why, lab/gate, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
 
 	runtime/api, golang.org/x/mod/module, golang.org/x/mod/semver, golang.org/x/mod/zip < scripts/release;
 

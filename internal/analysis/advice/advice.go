@@ -120,9 +120,9 @@ func serial(p *profile.Profile) bool {
 	return p.Procs > 1 && measure.Ratio(p.Alone, p.Wall-p.Idle) > serialRun.value()
 }
 
-// isWritten reports whether an entry is a procedure of the source: not work of the runtime or the
+// Written reports whether an entry is a procedure of the source: not work of the runtime or the
 // tool, nor time outside any procedure.
-func isWritten(e *profile.Entry) bool {
+func Written(e *profile.Entry) bool {
 	return e.Kind == profile.KindProc && e.ID != profile.NoProcedure && !strings.HasPrefix(e.Name, "[")
 }
 

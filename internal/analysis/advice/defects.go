@@ -287,7 +287,7 @@ func (f *Facts) started() (list []kind) {
 		creator, _ := names.Outer(k.most.Creator)
 		for j := range f.Entries {
 			in := &f.Entries[j]
-			if d := by(in, replay.Starting); d != nil && isWritten(in) && in.Name == creator {
+			if d := by(in, replay.Starting); d != nil && Written(in) && in.Name == creator {
 				k.cost = max(k.cost, d.Share*float64(in.SelfBusy))
 				k.least = max(k.least, d.In[0]*float64(in.SelfBusy))
 			}

@@ -189,7 +189,7 @@ func (f *Facts) object(name string) *profile.Object {
 
 // written is the entry of a procedure of the source; nil: there is none of that name.
 func (f *Facts) written(name string) *profile.Entry {
-	i := slices.IndexFunc(f.Entries, func(e profile.Entry) bool { return isWritten(&e) && e.Name == name })
+	i := slices.IndexFunc(f.Entries, func(e profile.Entry) bool { return Written(&e) && e.Name == name })
 	if i < 0 {
 		return nil
 	}

@@ -242,7 +242,7 @@ func unprobed(f *Facts) (out []Item) {
 	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if !isWritten(e) || measure.Ratio(e.Started, p.Busy) <= startedShare.value() {
+		if !Written(e) || measure.Ratio(e.Started, p.Busy) <= startedShare.value() {
 			continue
 		}
 		out = append(out, Item{ID: "no-probes", Claim: "goroutines ran no instrumented procedure", Subject: about(e),

@@ -21,7 +21,7 @@ import (
 func mechanisms(f *Facts) (out []Item) {
 	for i := range f.Entries {
 		e := &f.Entries[i]
-		if !isWritten(e) {
+		if !Written(e) {
 			continue
 		}
 		again := false // updates that fail are made again, with what they allocate
@@ -329,14 +329,14 @@ func (f *Facts) mostIn(e *profile.Entry) string {
 // hasProbes reports whether some procedure of a package has probes.
 func (f *Facts) hasProbes(pkg string) bool {
 	return slices.ContainsFunc(f.Entries, func(e profile.Entry) bool {
-		return isWritten(&e) && names.PackageOf(e.Name) == pkg
+		return Written(&e) && names.PackageOf(e.Name) == pkg
 	})
 }
 
 // mostWorth are the procedures whose own work is worth most of the run, and words for them.
 func (f *Facts) mostWorth() (most []*profile.Entry, words string) {
 	for i := range f.Entries {
-		if e := &f.Entries[i]; isWritten(e) && measure.Ratio(f.worthOf(e), f.Wall) >= serialShare.value() {
+		if e := &f.Entries[i]; Written(e) && measure.Ratio(f.worthOf(e), f.Wall) >= serialShare.value() {
 			most = append(most, e)
 		}
 	}

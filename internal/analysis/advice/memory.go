@@ -31,7 +31,7 @@ const (
 func farMemory(f *Facts) (out []Item) {
 	for i := range f.Entries {
 		e := &f.Entries[i]
-		if !isWritten(e) || len(e.Lines) == 0 {
+		if !Written(e) || len(e.Lines) == 0 {
 			continue
 		}
 		flags := f.flagsOf(e.Name)

@@ -51,7 +51,7 @@ func more(p *profile.Profile, s *Subject) (Next, bool) {
 		proc, _ = longestWait(p, s.Name)
 	}
 	i := slices.IndexFunc(p.Entries, func(e profile.Entry) bool {
-		return isWritten(&e) && e.Name == proc &&
+		return Written(&e) && e.Name == proc &&
 			e.File != ""
 	})
 	if i < 0 {
@@ -65,7 +65,7 @@ func more(p *profile.Profile, s *Subject) (Next, bool) {
 func longestWait(p *profile.Profile, object string) (proc string, ns int64) {
 	for i := range p.Entries {
 		for _, w := range p.Entries[i].BlockedOn {
-			if e := &p.Entries[i]; w.Object == object && w.Time > ns && isWritten(e) {
+			if e := &p.Entries[i]; w.Object == object && w.Time > ns && Written(e) {
 				proc, ns = e.Name, w.Time
 			}
 		}

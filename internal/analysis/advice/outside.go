@@ -303,7 +303,7 @@ func At(name, file string, line int) string {
 func (f *Facts) proc(w critpath.WaitedIn) Subject {
 	s := Subject{Kind: profile.KindProc, Name: w.Name, File: w.File, Line: w.Line}
 	for i := range f.Entries {
-		if e := &f.Entries[i]; isWritten(e) && e.Name == w.Name {
+		if e := &f.Entries[i]; Written(e) && e.Name == w.Name {
 			s.ID = e.ID
 			if s.File == "" {
 				s.File, s.Line = e.File, e.Line

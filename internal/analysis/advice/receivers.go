@@ -22,7 +22,7 @@ func receivesAlone(f *Facts) (out []Item) {
 	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if !isWritten(e) || e.Calls != 1 || measure.Ratio(e.CallBusy, p.Wall) < alwaysBusy {
+		if !Written(e) || e.Calls != 1 || measure.Ratio(e.CallBusy, p.Wall) < alwaysBusy {
 			continue
 		}
 		from := f.sendersTo(e)

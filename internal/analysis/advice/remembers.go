@@ -82,7 +82,7 @@ func (f *Facts) lessOf(asked, gets *profile.Entry, part float64) string {
 	case gets.Blocked > gets.Busy:
 		change = "wait"
 		for i := range f.Entries {
-			if e := &f.Entries[i]; isWritten(e) && e.SelfBlocked > gets.SelfBlocked && f.Calling(gets.ID, e.ID) {
+			if e := &f.Entries[i]; Written(e) && e.SelfBlocked > gets.SelfBlocked && f.Calling(gets.ID, e.ID) {
 				gets = e
 			}
 		}

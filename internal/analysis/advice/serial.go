@@ -83,7 +83,7 @@ func (f *Facts) divisible() (list []*profile.Entry) {
 	for i := range f.Entries {
 		e := &f.Entries[i]
 		loop := e.Kind == profile.KindLoop && e.Trips >= fewTrips*max(1, e.TripsOf)
-		if (loop || isWritten(e)) && measure.Ratio(e.CallBusy, f.Wall) >= serialShare.value() {
+		if (loop || Written(e)) && measure.Ratio(e.CallBusy, f.Wall) >= serialShare.value() {
 			list = append(list, e)
 		}
 	}

@@ -63,7 +63,7 @@ func lonely(p *profile.Profile) []Item {
 			oneOf(most), within(p.AlonePath))}
 	var proc *profile.Entry
 	for i := range p.Entries {
-		if e := &p.Entries[i]; isWritten(e) && (proc == nil || e.SelfAlone > proc.SelfAlone) {
+		if e := &p.Entries[i]; Written(e) && (proc == nil || e.SelfAlone > proc.SelfAlone) {
 			proc = e
 		}
 	}
@@ -80,7 +80,7 @@ func lonely(p *profile.Profile) []Item {
 func ofLone(p *profile.Profile, most *profile.Entry) string {
 	for _, name := range slices.Backward(p.AlonePath) {
 		for i := range p.Entries {
-			if e := &p.Entries[i]; isWritten(e) && e.Name == name &&
+			if e := &p.Entries[i]; Written(e) && e.Name == name &&
 				measure.Ratio(e.Alone, e.CallBusy) >= aloneShare.value() && 2*e.CallBusy >= p.Alone {
 				return "calls:" + name
 			}
@@ -221,7 +221,7 @@ func serialProcs(f *Facts) (out []Item) {
 	p := f.Profile
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if !isWritten(e) || measure.Ratio(e.SelfAlone, p.Wall) < serialShare.value() {
+		if !Written(e) || measure.Ratio(e.SelfAlone, p.Wall) < serialShare.value() {
 			continue
 		}
 		own := e.SelfBusy + e.SelfSpin + e.SelfReady
@@ -245,7 +245,7 @@ func serialProcs(f *Facts) (out []Item) {
 func alone(p *profile.Profile) (best *profile.Entry) {
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if !isWritten(e) || measure.Ratio(e.Alone, p.Alone) < aloneShare.value() ||
+		if !Written(e) || measure.Ratio(e.Alone, p.Alone) < aloneShare.value() ||
 			measure.Ratio(e.Alone, e.Busy+e.Spin+e.Ready) < aloneShare.value() {
 			continue
 		}

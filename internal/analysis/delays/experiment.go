@@ -147,41 +147,46 @@ func Read(from io.Reader) (*Experiment, error) {
 	if err := json.NewDecoder(from).Decode(e); err != nil {
 		return nil, fmt.Errorf("found something else than the results of qinst spt: %w", err)
 	}
+	return e, e.Check()
+}
+
+// Check returns an error if an experiment that was read is none that can be evaluated.
+func (e *Experiment) Check() error {
 	if e.Version != FileVersion {
-		return nil, fmt.Errorf("found results of version %d, expected %d", e.Version, FileVersion)
+		return fmt.Errorf("found results of version %d, expected %d", e.Version, FileVersion)
 	}
 	if !(e.Alpha > 0 && e.Alpha < 1) {
-		return nil, fmt.Errorf("found a probability of %v that an effect is found where there is none, expected one between 0 and 1", e.Alpha)
+		return fmt.Errorf("found a probability of %v that an effect is found where there is none, expected one between 0 and 1", e.Alpha)
 	}
 	for i, f := range e.Factors {
 		if f.Construct == Arrival && (f.Participants < 2 || i+1 == len(e.Factors) ||
 			e.Factors[i+1].Construct != Crossing) {
-			return nil, fmt.Errorf("found %d participants of barrier %s, expected two or more, and its crossings behind its arrivals", f.Participants, f.Name)
+			return fmt.Errorf("found %d participants of barrier %s, expected two or more, and its crossings behind its arrivals", f.Participants, f.Name)
 		}
 	}
 	for i := range e.Plans {
 		p := &e.Plans[i]
 		for k, f := range p.Factors {
 			if f < 0 || f >= len(e.Factors) || slices.Contains(p.Factors[:k], f) {
-				return nil, fmt.Errorf("found factor %d in plan %d, expected one of %d, each once", f, i+1,
+				return fmt.Errorf("found factor %d in plan %d, expected one of %d, each once", f, i+1,
 					len(e.Factors))
 			}
 		}
 		if len(p.Parts) > 0 && len(p.Parts) != len(e.Factors) {
-			return nil, fmt.Errorf("found %d parts in plan %d, expected one of each of %d factors", len(p.Parts), i+1,
+			return fmt.Errorf("found %d parts in plan %d, expected one of each of %d factors", len(p.Parts), i+1,
 				len(e.Factors))
 		}
 		if len(p.Base) == 0 {
-			return nil, fmt.Errorf("found no run without delays before plan %d, expected one", i+1)
+			return fmt.Errorf("found no run without delays before plan %d, expected one", i+1)
 		}
 		for k, r := range p.Runs {
 			if len(r.Levels) != len(p.Factors) {
-				return nil, fmt.Errorf("found %d levels in run %d of plan %d, expected one of each of its %d factors",
+				return fmt.Errorf("found %d levels in run %d of plan %d, expected one of each of its %d factors",
 					len(r.Levels), k+1, i+1, len(p.Factors))
 			}
 		}
 	}
-	return e, nil
+	return nil
 }
 
 // part is a factor as a run on the plan's number of processors shows it.

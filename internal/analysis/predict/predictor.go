@@ -60,18 +60,73 @@ func (q *Predictor) parse(change string) (WhatIf, error) {
 
 // Run is one computed run with a change, which has been kept; nil: it is none of the program. Gain
 // rests on several.
-func (q *Predictor) Run(change string) (*sim.Run, error) {
-	w, err := q.parse(change)
+func (q *Predictor) Run(change string) (*sim.Run, error) { return q.computed(change, true) }
+
+// Length is how long one computed run with a change takes, in ns, without an interval; 0: the run
+// is none of the program. Without a change it is that of the recorded run.
+func (q *Predictor) Length(change string) (float64, error) {
+	run, err := q.computed(change, false)
+	if run == nil {
+		return 0, err
+	}
+	return run.T, nil
+}
+
+func (q *Predictor) computed(change string, keep bool) (*sim.Run, error) {
+	o, err := q.options(change)
 	if err != nil {
 		return nil, err
 	}
-	o, err := w.options(q.runs.p)
-	o.Procs, o.Policy, o.Keep = q.runs.p.Procs, q.policy, true
+	o.Keep = keep
 	run := sim.Simulate(q.runs.p, o)
 	if !run.Sound() {
+		return nil, nil
+	}
+	return run, nil
+}
+
+// options are those of a run with a change; "" is none.
+func (q *Predictor) options(change string) (o sim.Options, err error) {
+	if change != "" {
+		w, err := q.parse(change)
+		if err != nil {
+			return o, err
+		}
+		if o, err = w.options(q.runs.p); err != nil {
+			return o, err
+		}
+	}
+	o.Procs, o.Policy = q.runs.p.Procs, q.policy
+	return o, nil
+}
+
+// Parts are the procedures whose own work is worth most in a run with a change, those first.
+func (q *Predictor) Parts(change string) ([]Part, error) {
+	o, err := q.options(change)
+	if err != nil {
 		return nil, err
 	}
-	return run, err
+	return parts(q.runs.p, o, nil), nil
+}
+
+// Amount is how long everything that a change in percent applies to took in the recorded run, in
+// ns: work and waits for the outside.
+func (q *Predictor) Amount(part string) (ns float64, err error) {
+	w, err := q.parse(part + "=+100%")
+	if err != nil {
+		return 0, err
+	}
+	o, err := w.options(q.runs.p)
+	for id := range steps.StepID(q.runs.p.Steps.Len()) {
+		s := q.runs.p.Step(id)
+		if o.Length != nil {
+			ns += o.Length(id) - float64(s.Work)
+		}
+		if o.Delayed != nil && sim.Outside(s) {
+			ns += (o.Delayed(id) - 1) * float64(s.Lasts())
+		}
+	}
+	return ns, err
 }
 
 // OnProcs is the run on a number of processors.

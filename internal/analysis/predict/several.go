@@ -190,6 +190,19 @@ func sameChange(list []*Result, c *Change) (same []*Change) {
 	return same
 }
 
+// JoinChanges is one change from those of several runs of a program.
+func JoinChanges(list []Change) Change {
+	var same []*Change
+	for i := range list {
+		same = append(same, &list[i])
+	}
+	c := list[0]
+	if len(list) > 1 {
+		c.join(same)
+	}
+	return c
+}
+
 func (c *Change) join(same []*Change) {
 	var gain, lo, hi []float64
 	t, ns := 0., 0.

@@ -40,9 +40,15 @@ type Options struct {
 	Seed   uint64
 	Alpha  float64
 	File   string // in which results are kept, and found again
+	// Refuse is called with the reason why a rule names nothing that can be delayed; nil: that is an
+	// error. Then the experiment is one plan, for others to evaluate.
+	Refuse func(rule, why string)
 
 	input string // hash of the input of each run
 }
+
+// ErrNoFactor is the error of an experiment in which nothing can be delayed.
+var ErrNoFactor = errors.New("no factor is left")
 
 // experiment is one that is being run.
 type experiment struct {
@@ -57,7 +63,7 @@ type experiment struct {
 
 // Run runs an experiment, or the rest of it if its file has some of its runs.
 func Run(ctx context.Context, r *lab.Runner, o Options) (*delays.Experiment, error) {
-	hash, err := hashOfFile(o.Program)
+	hash, err := HashOfFile(o.Program)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +132,8 @@ func (o *Options) asked() delays.Asked {
 		Virtual: o.Virtual, Load: o.Load, Input: o.input}
 }
 
-func hashOfFile(name string) (string, error) {
+// HashOfFile identifies a file by its content: SHA-256, as hexadecimal digits.
+func HashOfFile(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return "", err
@@ -172,7 +179,7 @@ func (x *experiment) begin(ctx context.Context, hash string) error {
 	}
 	x.lengths(base.took)
 	if len(x.Factors) == 0 {
-		return errors.New("no factor is left: " + strings.Join(x.Notes, "; "))
+		return fmt.Errorf("%w: %s", ErrNoFactor, strings.Join(x.Notes, "; "))
 	}
 	for _, p := range procs {
 		plan := delays.Plan{Procs: p, Stage: x.first(), Base: base.responses, Took: base.took, Plain: plain.responses}
@@ -229,7 +236,7 @@ func (x *experiment) factors(ctx context.Context, procs int) error {
 		}
 		f.contains(x.Factors)
 		// a gain is of the run's time, and there is one first run of it
-		return f.weigh(t, x.o.virtual(procs), x.Factors, x.o.Metric.Text == "" && x.o.Load == "")
+		return f.weigh(t, x.o.virtual(procs), x.Factors, x.o.Metric.Text == "" && x.o.Load == "" && x.o.Refuse == nil)
 	})
 }
 
@@ -278,8 +285,12 @@ func (f *found) chosen(o *Options) (list []delays.Factor, err error) {
 	}
 	for _, rule := range o.Rules {
 		factor := f.shown(rule)
-		if factor == nil {
+		if factor == nil && o.Refuse == nil {
 			return nil, fmt.Errorf("-factors: %s: %s", rule, f.why(rule, o.Program))
+		}
+		if factor == nil {
+			o.Refuse(rule, f.why(rule, o.Program))
+			continue
 		}
 		list = append(list, *factor)
 	}
@@ -362,7 +373,7 @@ func (x *experiment) withoutSlow(ctx context.Context, procs int, plain float64) 
 			return base, err
 		}
 		if slower := min(one.took-none.took, f.Visits*mostProbe/1e9); slower > mostSlow*plain {
-			x.Notes = append(x.Notes, fmt.Sprintf("%s is visited %.0f times: without any delay its probe alone makes the run %.0f %% longer, so that it is no factor", f.Name, f.Visits, 100*slower/plain))
+			x.leaveOut(&f, fmt.Sprintf("is visited %.0f times: without any delay its probe alone makes the run %.0f %% longer, so that it is no factor", f.Visits, 100*slower/plain))
 			continue
 		}
 		rest = append(rest, f)
@@ -376,16 +387,11 @@ func (x *experiment) withoutSlow(ctx context.Context, procs int, plain float64) 
 	return x.base(ctx, procs)
 }
 
-// save writes what there is. It takes the place of the file at once, so that an end in between
-// loses nothing.
+// save writes what there is.
 func (x *experiment) save() error {
 	text, err := json.MarshalIndent(x.Experiment, "", " ")
 	if err != nil {
 		return err
 	}
-	tmp := x.o.File + ".tmp"
-	if err := os.WriteFile(tmp, append(text, '\n'), 0o666); err != nil {
-		return err
-	}
-	return os.Rename(tmp, x.o.File)
+	return lab.Replace(x.o.File, append(text, '\n'))
 }

@@ -42,12 +42,12 @@ func (x *experiment) lengths(took float64) {
 	}
 	x.Factors = slices.DeleteFunc(x.Factors, func(f delays.Factor) bool {
 		if f.Visits < leastVisits {
-			x.Notes = append(x.Notes, f.Name+" has no visits")
+			x.leaveOut(&f, "has no visits")
 			return true
 		}
 		if mostWork*took*1e9/f.Visits < least && x.o.Delay == 0 {
 			if f.Construct != delays.Crossing { // its arrivals have had the note
-				x.Notes = append(x.Notes, fmt.Sprintf("%s is visited %.0f times: %.0f ns each would take %.1f s of a run of %.1f s, so that it is no factor", f.Name, f.Visits, least, f.Visits*least/1e9, took))
+				x.leaveOut(&f, fmt.Sprintf("is visited %.0f times: %.0f ns each would take %.1f s of a run of %.1f s, so that it is no factor", f.Visits, least, f.Visits*least/1e9, took))
 			}
 			return true
 		}
@@ -64,6 +64,13 @@ func (x *experiment) lengths(took float64) {
 		if f.Delay = x.o.Delay; f.Delay == 0 {
 			f.Delay = math.Round(max(least, min(work*took*1e9/f.Visits, mostDelay)))
 		}
+	}
+}
+
+// leaveOut says why a part is no factor.
+func (x *experiment) leaveOut(f *delays.Factor, why string) {
+	if x.Notes = append(x.Notes, f.Name+" "+why); x.o.Refuse != nil {
+		x.o.Refuse(f.Rule, "it "+why)
 	}
 }
 
@@ -144,7 +151,7 @@ func (x *experiment) matter(effects []delays.Effect) (list []int) {
 
 // fuller plans the second stage, and reports whether there is one more plan.
 func (x *experiment) fuller() (bool, error) {
-	if len(x.Plans) != 1 || x.o.Barriers { // on several numbers of processors all factors are compared
+	if len(x.Plans) != 1 || x.o.Barriers || x.o.Refuse != nil { // on several numbers of processors all factors are compared
 		return false, nil
 	}
 	res, err := delays.Analyze(x.Experiment)

@@ -44,7 +44,7 @@ func (x *experiment) run(ctx context.Context, p *delays.Plan) error {
 			continue
 		}
 		name := fmt.Sprintf("%s, run %d of %d", p.Stage, i+1, len(p.Runs))
-		r.Load = loadNow()
+		r.Load = LoadNow()
 		for try := 1; ; try++ {
 			differ, voids := x.differ, x.void
 			err := x.once(ctx, name, p.Procs, x.settings(p.Factors, r.Levels), func(res lab.Result) (err error) {
@@ -176,8 +176,8 @@ func (o *Options) virtual(procs int) int {
 	return o.Virtual
 }
 
-// loadNow is how many processes could run, on average, in the last minute.
-func loadNow() float64 {
+// LoadNow is how many processes could run, on average, in the last minute.
+func LoadNow() float64 {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
 		return 0

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	analysis "qinst.dev/internal/analysis/why"
+	"qinst.dev/internal/lab"
+	findings "qinst.dev/internal/lab/why"
+	"qinst.dev/internal/report"
+)
+
+// mostBrief is the size of a brief answer, in bytes.
+const mostBrief = 4000
+
+// whyFlags holds the flags of the command "why".
+type whyFlags struct {
+	*flagSet
+	o      findings.Options
+	seed   int
+	asJSON bool
+	brief  bool
+	all    bool
+	shown  string
+}
+
+// setupWhy finds out what to change in a program.
+func setupWhy(fs *flagSet) action {
+	w := &whyFlags{flagSet: fs, o: findings.Options{By: 20}, seed: 1}
+	fs.group("Form")
+	fs.boolean(&w.asJSON, "json", "print one JSON object")
+	fs.boolean(&w.brief, "brief", "print the same in 4 kB of text at most, for tools")
+	fs.boolean(&w.all, "all", "with what conclusions rest on")
+	fs.text(&w.o.File, "o", "keep what was found in a `file`, and go on with what it has (default: PROGRAM.why.json)")
+	fs.text(&w.shown, "report", "run nothing, and show what a `file` of an earlier study tells")
+	fs.group("Study")
+	fs.function("by", "by how many `percent` parts of the program take less, as what is predicted (default: 20)", func(s string) (err error) {
+		if _, err = fmt.Sscanf(s+" ", "%g ", &w.o.By); err != nil || !(w.o.By > 0 && w.o.By <= 100) {
+			err = fmt.Errorf("found -by=%s, expected a number of percent up to 100", s)
+		}
+		return err
+	})
+	fs.text(&w.o.Load, "load", "`command` of the shell that the program serves: the program is asked to end after it (default: the program ends by itself)")
+	fs.number(&w.seed, "seed", "of the order of runs")
+	fs.selection("build")
+	fs.program = func() bool { return true }
+	return w.run
+}
+
+func (w *whyFlags) run(e *env, args []string) error {
+	if w.shown != "" {
+		return w.show(e, args)
+	}
+	if len(args) == 0 {
+		return incomplete("why", "no package", "one that is a program, or a program that was built with -toolexec qinst", "why ./prog arguments")
+	}
+	ctx, stop := lab.Signals(context.Background())
+	defer stop()
+	s, err := w.study(ctx, e, args)
+	if errors.As(err, new(lab.Stopped)) { // the user who stopped it knows that, but not how to go on
+		fmt.Fprintln(e.stderr, "qinst: why:", err)
+	}
+	if err != nil {
+		return fmt.Errorf("why: %w", err)
+	}
+	return w.answer(e, s)
+}
+
+// study builds the program, if it is a package, and finds out what to change.
+func (w *whyFlags) study(ctx context.Context, e *env, args []string) (*analysis.Study, error) {
+	w.o.Program, w.o.Args, w.o.Seed, w.o.Settings = args[0], args[1:], uint64(w.seed), os.Getenv("QINST")
+	if !isProgram(args[0]) {
+		tmp, err := lab.MkdirTemp("", "qinst-why-")
+		if err != nil {
+			return nil, err
+		}
+		defer tmp.Remove()
+		var program []string
+		program, w.o.Args = splitProgram(args)
+		if w.o.Program, err = (&runFlags{flagSet: w.flagSet}).build(ctx, e, string(tmp), program); err != nil {
+			return nil, err
+		}
+	}
+	if w.o.File == "" {
+		w.o.File = filepath.Base(w.o.Program) + ".why.json"
+	}
+	return findings.Run(ctx, &lab.Runner{Stdin: os.Stdin, Stdout: e.stderr, Stderr: e.stderr}, w.o)
+}
+
+// show shows an earlier study.
+func (w *whyFlags) show(e *env, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("why: found %s, expected nothing to run with -report", args[0])}
+	}
+	f, err := os.Open(w.shown)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s, err := analysis.Read(&bounded{from: f, total: mostText, line: mostText})
+	if err != nil {
+		return fmt.Errorf("%s: %w", w.shown, err)
+	}
+	return w.answer(e, s)
+}
+
+func (w *whyFlags) answer(e *env, s *analysis.Study) error {
+	a, err := analysis.Judge(s)
+	switch {
+	case err != nil:
+		return fmt.Errorf("why: %w", err)
+	case w.asJSON:
+		return json.NewEncoder(e.stdout).Encode(a)
+	case w.brief:
+		_, err := io.WriteString(e.stdout, a.Brief(mostBrief))
+		return err
+	}
+	return writeText(e, report.Findings(a, w.all))
+}

@@ -1,0 +1,136 @@
+package why
+
+import (
+	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/analysis/delays"
+)
+
+// Version is that of an [Answer] as JSON.
+const Version = 1
+
+// Answer is what a study tells. Times are in ns.
+type Answer struct {
+	Version  int       `json:"version"`
+	Run      Length    `json:"run"`
+	First    string    `json:"first"` // one sentence
+	Bound    string    `json:"bound"` // what bounds the run; "": it is not known
+	Findings []Finding `json:"findings"`
+	Notes    []string  `json:"notes"`
+}
+
+// Length is how long runs take.
+type Length struct {
+	T    int64 `json:"t_ns"`  // the median
+	Lo   int64 `json:"lo_ns"` // the shortest
+	Hi   int64 `json:"hi_ns"` // and the longest
+	Runs int   `json:"runs"`
+}
+
+// Finding is a change, what it gains, and what a test of that says.
+type Finding struct {
+	ID        string        `json:"id"` // the same in each study of the program
+	Kind      string        `json:"kind"`
+	Subject   string        `json:"subject"`
+	File      string        `json:"file,omitempty"`
+	Line      int           `json:"line,omitempty"`
+	Change    string        `json:"change"` // in words
+	WhatIf    string        `json:"what_if,omitempty"`
+	By        float64       `json:"by_pct,omitempty"` // by how much the part takes less
+	Predicted *Predicted    `json:"predicted"`        // null: it is not known
+	Tested    *Tested       `json:"tested"`           // null: it was not
+	Tried     *Tried        `json:"tried,omitempty"`  // a setting that makes the change; null: there is none
+	Verdict   Verdict       `json:"verdict"`
+	Reason    string        `json:"reason,omitempty"`
+	Text      string        `json:"text,omitempty"` // of the conclusion
+	Evidence  []advice.Fact `json:"evidence"`
+}
+
+// Predicted is what a change gains, by computed runs, with an interval that it is in 9 times of 10.
+type Predicted struct {
+	Gain int64   `json:"gain_ns"`
+	Pct  float64 `json:"gain_pct"` // of the run
+	Lo   float64 `json:"lo_pct"`
+	Hi   float64 `json:"hi_pct"`
+	// beyond it less work in this part gains nothing; null: there is no such bound
+	Plateau *Plateau `json:"plateau,omitempty"`
+}
+
+// Tested is what delays do, and what they do to the computed run.
+type Tested struct {
+	Delay  int64 `json:"delay_ns"` // of a run, all together
+	Effect int64 `json:"effect_ns"`
+	SE     int64 `json:"se_ns"`
+	Model  int64 `json:"model_ns"`
+
+	seen float64 // an effect that is less could be chance
+}
+
+// Tried is what a setting of the Go runtime's gained, with an interval that it is in 19 times of 20.
+type Tried struct {
+	Setting string  `json:"setting"`
+	Pct     float64 `json:"gain_pct"`
+	Lo      float64 `json:"lo_pct"`
+	Hi      float64 `json:"hi_pct"`
+}
+
+// Verdict is what a test says of a promise.
+type Verdict string
+
+// Verdicts.
+const (
+	Confirmed   Verdict = "confirmed"    // the delays do what they do to the computed run
+	Less        Verdict = "less"         // they do less
+	More        Verdict = "more"         // they do more
+	NoEffect    Verdict = "no effect"    // they do nothing, as computed
+	NotTestable Verdict = "not testable" // for a reason
+	Rules       Verdict = "a rule decides"
+	Improves    Verdict = "improves" // a setting that was tried makes the run shorter
+	Worsens     Verdict = "worsens"  // longer
+	Undecided   Verdict = "undecided"
+)
+
+// effects are the effects of the first plan by the rules of their factors, in ns.
+func effects(x *delays.Experiment, plan int) (map[string]delays.Effect, error) {
+	r, err := delays.Analyze(x)
+	if err != nil || plan >= len(r.Plans) {
+		return nil, err
+	}
+	all := map[string]delays.Effect{}
+	for _, e := range r.Plans[plan].Effects {
+		all[x.Factors[e.Factor].Rule] = e
+	}
+	return all, nil
+}
+
+// modelled is an experiment whose runs took as long as the computed ones.
+func (t *Test) modelled() *delays.Experiment {
+	x := *t.Experiment
+	plan := x.Plans[0]
+	plan.Runs = append([]delays.Run{}, plan.Runs...)
+	for i := range plan.Runs {
+		plan.Runs[i].Response = t.Model[i]
+	}
+	x.Plans = []delays.Plan{plan}
+	return &x
+}
+
+// tested are the results of a test, by the rules of factors.
+func (t *Test) tested() (map[string]*Tested, error) {
+	all := map[string]*Tested{}
+	if t.Experiment == nil || t.Experiment.Plans[0].Missing() > 0 || len(t.Model) == 0 {
+		return all, nil
+	}
+	measured, err := effects(t.Experiment, 0)
+	if err != nil {
+		return nil, err
+	}
+	computed, err := effects(t.modelled(), 0)
+	if err != nil {
+		return nil, err
+	}
+	for rule, e := range measured {
+		all[rule] = &Tested{Delay: int64(e.Visits * e.Delay), Effect: int64(e.Effect * 1e9), SE: int64(e.SE * 1e9),
+			Model: int64(computed[rule].Effect * 1e9), seen: (e.High - e.Effect) * 1e9}
+	}
+	return all, nil
+}

@@ -1,0 +1,181 @@
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/measure"
+	"qinst.dev/internal/stats"
+)
+
+const (
+	// agrees is the share by which the effect of delays and that on the computed run may differ: a
+	// computed run is off by as much (results 27).
+	agrees = 0.1
+	// sees is the share of the computed effect that an experiment must be able to see.
+	sees = 0.5
+	// worthIt is the gain from which a finding is the first sentence, in percent of the run.
+	worthIt = 1
+	// flat is the ratio of what all of a part's work gains to what the share of it would, below
+	// which that is a plateau.
+	flat = 0.8
+	// unknownWorth is what part of its middle a gain counts at least whose lower end may be nothing.
+	unknownWorth = 0.25
+)
+
+// Judge judges all candidates of a study: those that gain most first, and last those that promise
+// nothing.
+func Judge(s *Study) (*Answer, error) {
+	tests, err := s.Tested.tested()
+	if err != nil {
+		return nil, err
+	}
+	a := &Answer{Version: Version, Run: s.length(), Bound: s.Bound, Findings: []Finding{}, Notes: append([]string{}, s.Notes...)}
+	if s.Tested.Experiment != nil {
+		a.Notes = append(a.Notes, s.Tested.Experiment.Notes...)
+	}
+	for i := range s.Found {
+		a.Findings = append(a.Findings, s.finding(&s.Found[i], tests[s.Found[i].Factor]))
+	}
+	slices.SortStableFunc(a.Findings, func(x, y Finding) int { return cmp.Compare(y.worth(), x.worth()) })
+	a.First = a.first()
+	return a, nil
+}
+
+func (s *Study) length() Length {
+	var all []int64
+	for _, r := range s.Runs {
+		all = append(all, r.T)
+	}
+	if len(all) == 0 {
+		return Length{}
+	}
+	slices.Sort(all)
+	return Length{stats.Median(all), all[0], all[len(all)-1], len(all)}
+}
+
+// finding judges one candidate.
+func (s *Study) finding(c *Candidate, t *Tested) Finding {
+	f := Finding{ID: c.ID(), Kind: c.Kind, Subject: c.Subject.Name, File: c.Subject.File, Line: c.Subject.Line,
+		Change: c.words(s.By), WhatIf: c.WhatIf, Text: c.Text, Evidence: append([]advice.Fact{}, c.Facts...), Tested: t}
+	if c.Kind == Part {
+		f.By = s.By
+	}
+	f.Predicted = c.predicted(s.length().T)
+	f.Tried = s.tried(c)
+	f.Verdict, f.Reason = s.verdict(c, &f)
+	return f
+}
+
+// ID is the same in each study of a program.
+func (c *Candidate) ID() string {
+	return fmt.Sprintf("%s %s %s", c.Kind, c.Subject.Kind, c.Subject.Name)
+}
+
+// predicted is the gain of a candidate by all runs of which it is known; nil: it is not of most.
+func (c *Candidate) predicted(t int64) *Predicted {
+	var known []predict.Change
+	for _, g := range c.Gains {
+		if g.Unknown == "" {
+			known = append(known, g)
+		}
+	}
+	if len(known) == 0 || 2*len(known) < len(c.Gains) {
+		return nil
+	}
+	g := predict.JoinChanges(known)
+	p := &Predicted{Gain: int64(math.Round(g.GainPct / 100 * float64(t))), Pct: g.GainPct, Lo: g.LoPct, Hi: g.HiPct}
+	if c.Most != nil && c.Kind == Part && c.Most.Pct > 0 {
+		p.Plateau = c.Most
+	}
+	return p
+}
+
+// tried is what the setting that was tried for a candidate did; nil: none was.
+func (s *Study) tried(c *Candidate) *Tried {
+	i := slices.IndexFunc(s.Settings, func(t Setting) bool { return t.Kind == c.Kind })
+	if i < 0 {
+		return nil
+	}
+	t := &s.Settings[i]
+	ratio, ok := stats.Ratio(t.Base, t.Change)
+	if !ok {
+		return nil
+	}
+	return &Tried{t.Text, 100 * (1 - ratio.Mean), 100 * (1 - ratio.High), 100 * (1 - ratio.Low)}
+}
+
+// verdict is what is known of a promise besides the promise, and why.
+func (s *Study) verdict(c *Candidate, f *Finding) (Verdict, string) {
+	if f.Tried != nil {
+		switch {
+		case f.Tried.Lo > 0:
+			return Improves, ""
+		case f.Tried.Hi < 0:
+			return Worsens, ""
+		}
+		return Undecided, "runs with the setting and without it differ by no more than others"
+	}
+	if c.Ruled {
+		return Rules, "a clock of the program's decides, and no work"
+	}
+	if f.Tested == nil {
+		return NotTestable, s.untested(c)
+	}
+	return f.Tested.verdict(float64(s.length().T))
+}
+
+// untested is why a candidate was not tested.
+func (s *Study) untested(c *Candidate) string {
+	for _, r := range s.Tested.Refused {
+		if r.Factor == c.Factor {
+			return r.Why
+		}
+	}
+	if c.Factor != "" && s.Tested.Experiment != nil && len(s.Tested.Model) == 0 {
+		return "the run cannot be computed with delays"
+	}
+	return cmp.Or(c.Untested, "others gain more, or have more work")
+}
+
+// verdict compares the effect of delays with that on the computed run.
+func (t *Tested) verdict(run float64) (Verdict, string) {
+	effect, model := float64(t.Effect), float64(t.Model)
+	apart := math.Hypot(t.seen, agrees*max(math.Abs(effect), math.Abs(model)))
+	switch {
+	case math.Abs(model) < t.seen && math.Abs(effect) < t.seen:
+		if t.seen > sees*float64(t.Delay) {
+			return Undecided, fmt.Sprintf("runs differ too much: an effect of less than %s would not be seen", measure.Time(int64(t.seen)))
+		}
+		return NoEffect, ""
+	case effect < model-apart:
+		return Less, fmt.Sprintf("delays of %s make the run %s longer, and the computed run %s", measure.Time(t.Delay), measure.Time(t.Effect), measure.Time(t.Model))
+	case effect > model+apart:
+		return More, fmt.Sprintf("delays of %s make the run %s longer, and the computed run %s", measure.Time(t.Delay), measure.Time(t.Effect), measure.Time(t.Model))
+	case t.seen > sees*model:
+		return Undecided, fmt.Sprintf("runs differ too much: an effect of less than %s would not be seen", measure.Time(int64(t.seen)))
+	}
+	return Confirmed, ""
+}
+
+// Promises reports whether a finding promises its gain.
+func (f *Finding) Promises() bool {
+	return f.Verdict != Less && f.Verdict != More && f.Verdict != Worsens
+}
+
+// worth is by what findings are ordered, in percent of the run.
+func (f *Finding) worth() float64 {
+	switch {
+	case !f.Promises():
+		return -1
+	case f.Tried != nil && f.Verdict == Improves:
+		return max(f.Tried.Lo, unknownWorth*f.Tried.Pct)
+	case f.Predicted == nil:
+		return 0
+	}
+	return max(f.Predicted.Lo, unknownWorth*f.Predicted.Pct)
+}

@@ -1,0 +1,102 @@
+package why
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"qinst.dev/internal/analysis/advice"
+)
+
+// asks are the changes in words, with the name of what is changed.
+var asks = map[advice.Change]string{
+	advice.ShortenHold: "hold %s for a shorter time", advice.MoveOut: "move work out of %s",
+	advice.Split: "split %s", advice.LargerBuffer: "give %s more room", advice.Batch: "use %s for several things at a time",
+	advice.MoreWorkers: "give %s more workers or permits", advice.Balance: "divide the work of %s evenly",
+	advice.StartTogether: "divide the work of %s, and start its parts together",
+	advice.WaitForEvent:  "let %s wait for the event, and not for a time",
+	advice.LessWork:      "let %s do less", advice.FewerGoroutines: "start fewer goroutines, %s",
+	advice.RaiseGC: "raise GOGC, or allocate less", advice.Procs: "raise GOMAXPROCS",
+	advice.Release: "release what %s keeps", advice.Unlock: "unlock %s",
+	advice.Signal: "wake one goroutine at %s, and not all", advice.FixMachine: "use another machine",
+}
+
+// words are a candidate's change in words.
+func (c *Candidate) words(by float64) string {
+	if c.Kind == Part {
+		return fmt.Sprintf("let %s do %.0f %% less", c.Subject.Name, by)
+	}
+	ask, ok := asks[c.Change]
+	switch {
+	case !ok:
+		return "see " + c.Subject.Name
+	case c.Change == advice.RaiseGC || c.Change == advice.Procs || c.Change == advice.FixMachine:
+		return ask
+	}
+	return fmt.Sprintf(ask, c.Subject.Name)
+}
+
+// first is the sentence about the first finding that promises something.
+func (a *Answer) first() string {
+	if len(a.Findings) == 0 || a.Findings[0].worth() < worthIt {
+		if a.Bound != "" {
+			return "No change that was found gains anything: " + a.Bound
+		}
+		return "No change that was found gains anything."
+	}
+	f := &a.Findings[0]
+	place := ""
+	if f.File != "" {
+		place = fmt.Sprintf(" at %s:%d", filepath.Base(f.File), f.Line)
+	}
+	ask := f.Change
+	if f.Tried != nil {
+		ask = "set " + f.Tried.Setting
+		return fmt.Sprintf("%s, and the run becomes %.0f %% shorter (%.0f to %.0f): tried.", capital(ask), f.Tried.Pct, f.Tried.Lo, f.Tried.Hi)
+	}
+	return fmt.Sprintf("%s%s, and the run becomes %.0f %% shorter (%.0f to %.0f); %s.", capital(ask), place,
+		f.Predicted.Pct, f.Predicted.Lo, f.Predicted.Hi, f.said())
+}
+
+// said is the verdict as the end of a sentence.
+func (f *Finding) said() string {
+	switch f.Verdict {
+	case Confirmed:
+		return "an experiment confirms it"
+	case NotTestable:
+		return "not tested: " + f.Reason
+	case Undecided:
+		return "an experiment could not decide it"
+	case NoEffect:
+		return "delays have no effect"
+	}
+	return string(f.Verdict)
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return string(s[0]-'a'+'A') + s[1:]
+}
+
+// Brief is the answer in so many bytes at most: a line for each finding, with its id, place, gain,
+// verdict and the command that says more.
+func (a *Answer) Brief(most int) string {
+	text := a.First + "\n"
+	for i := range a.Findings {
+		f := &a.Findings[i]
+		line := fmt.Sprintf("id=%q at=%s:%d change=%q", f.ID, filepath.Base(f.File), f.Line, f.Change)
+		if f.Predicted != nil && f.Promises() {
+			line += fmt.Sprintf(" gain=%.1f%% (%.1f to %.1f)", f.Predicted.Pct, f.Predicted.Lo, f.Predicted.Hi)
+		}
+		line += fmt.Sprintf(" verdict=%q", f.Verdict)
+		if f.WhatIf != "" {
+			line += fmt.Sprintf(" check=%q", "qinst predict -what-if '"+f.WhatIf+"'")
+		}
+		if len(text)+len(line)+1 > most {
+			break
+		}
+		text += line + "\n"
+	}
+	return text
+}

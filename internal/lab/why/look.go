@@ -1,0 +1,312 @@
+package why
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"qinst.dev/internal/analysis/advice"
+	analysis "qinst.dev/internal/analysis/delays"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/why"
+	"qinst.dev/internal/lab"
+	"qinst.dev/internal/measure"
+	"qinst.dev/internal/trace"
+)
+
+const (
+	mostParts   = 8    // procedures that are candidates, at most
+	mostTested  = 5    // candidates that are tested because of their gain, and
+	mostBusy    = 2    // because of their processor time
+	leastWorth  = 0.01 // share of the run that a part is worth at least, or
+	leastShare  = 0.1  // of the processor time that it has
+	busyFrom    = 0.9  // share of the processors' time from which they are busy
+	plateauFrom = 0.8  // see there
+)
+
+// read reads one trace. The predictor is nil if nothing can be predicted.
+func read(file string) (f *advice.Facts, q *predict.Predictor, err error) {
+	t, err := trace.Open(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer t.Close()
+	if f, err = advice.Read(t, profile.Within{}); err != nil {
+		return nil, nil, err
+	}
+	q, _ = f.Gains.(*predict.Predictor)
+	return f, q, nil
+}
+
+// look finds candidates in the trace of the first run, and their gains in all.
+func (s *study) look(traces []string) error {
+	for i, file := range traces {
+		f, q, err := read(file)
+		if err != nil {
+			return err
+		}
+		s.Runs[i].T = f.Wall
+		items := advice.Of(f)
+		if i == 0 {
+			s.Bound = bound(f)
+			s.Found = append(conclusions(f, items), s.parts(f, q)...)
+			if q == nil {
+				s.Notes = append(s.Notes, "no gain can be computed: the trace of the first run lacks operations, or is too long")
+			}
+		}
+		for k := range s.Found {
+			c := &s.Found[k]
+			c.Gains = append(c.Gains, gain(c, f, q, items))
+		}
+	}
+	return nil
+}
+
+// conclusions are the candidates that the rules find.
+func conclusions(f *advice.Facts, items []advice.Item) (list []why.Candidate) {
+	for _, it := range items {
+		ruled := strings.HasPrefix(it.ID, "pace")
+		if it.Remark && !ruled {
+			continue
+		}
+		c := why.Candidate{Kind: it.ID, Subject: it.Subject, Change: it.Change, WhatIf: it.WhatIf, Text: it.Text,
+			Facts: it.Evidence, Ruled: ruled}
+		c.Factor, c.Untested = factorOf(f, &it.Subject)
+		list = append(list, c)
+	}
+	return list
+}
+
+// factorOf is what is delayed to see whether the run depends on a part, or why nothing is.
+func factorOf(f *advice.Facts, s *advice.Subject) (factor, untested string) {
+	switch s.Kind {
+	case profile.KindProc, profile.KindLoop:
+		return s.Name, ""
+	case profile.KindSync:
+		i := slices.IndexFunc(f.Objects, func(o profile.Object) bool { return o.Name == s.Name })
+		if i >= 0 && f.Objects[i].Lock() {
+			return "hold:" + s.Name, ""
+		}
+		return "", "no delay makes a channel slower, but only what is done with it"
+	case profile.KindGoroutine:
+		return "", "goroutines are not delayed, but only what they do"
+	}
+	return "", "it is no part of the program that can be delayed"
+}
+
+// parts are the procedures whose own work is worth most, or which have much of the processor time:
+// that a change of these gains nothing is worth knowing.
+func (s *study) parts(f *advice.Facts, q *predict.Predictor) (list []why.Candidate) {
+	if q == nil {
+		return nil
+	}
+	add := func(name string) {
+		i := slices.IndexFunc(f.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == name })
+		if i < 0 || slices.ContainsFunc(list, func(c why.Candidate) bool { return c.Subject.Name == name }) {
+			return
+		}
+		e := &f.Entries[i]
+		c := why.Candidate{Kind: why.Part, Change: advice.LessWork, WhatIf: fmt.Sprintf("self:%s=-%g%%", name, s.o.By), Factor: name,
+			Subject: advice.Subject{Kind: e.Kind, ID: e.ID, Name: name, File: e.File, Line: e.Line}}
+		c.Most = plateau(q, name)
+		list = append(list, c)
+	}
+	worth, err := q.Parts("")
+	if err != nil {
+		return nil
+	}
+	for _, p := range worth[:min(len(worth), mostParts)] {
+		if p.Share >= leastWorth {
+			add(p.Name)
+		}
+	}
+	for _, name := range busiest(f) {
+		add(name)
+		for i := range list {
+			list[i].Busy = list[i].Busy || list[i].Subject.Name == name
+		}
+	}
+	return list
+}
+
+// busiest are the procedures with most processor time of their own.
+func busiest(f *advice.Facts) (names []string) {
+	var list []*profile.Entry
+	for i := range f.Entries {
+		if e := &f.Entries[i]; advice.Written(e) && float64(e.SelfBusy) >= leastShare*float64(f.Busy) {
+			list = append(list, e)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *profile.Entry) int { return int(b.SelfBusy - a.SelfBusy) })
+	for _, e := range list[:min(len(list), mostBusy)] {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// plateau is what all of a procedure's work gains, and what the run takes its time for then; nil:
+// it gains as much as its share.
+func plateau(q *predict.Predictor, name string) *why.Plateau {
+	change := "self:" + name + "=-100%"
+	all, err := q.Gain(change)
+	tenth, failed := q.Gain("self:" + name + "=-10%")
+	if err != nil || failed != nil || all.Unknown != "" || tenth.Unknown != "" || all.GainPct >= plateauFrom*10*tenth.GainPct {
+		return nil
+	}
+	p := &why.Plateau{Pct: all.GainPct}
+	others, err := q.Parts(change)
+	if err != nil {
+		return nil
+	}
+	for _, o := range others {
+		if o.Name != name {
+			p.Other = o.Name
+			break
+		}
+	}
+	return p
+}
+
+// gain is what a candidate's change gains in one run.
+func gain(c *why.Candidate, f *advice.Facts, q *predict.Predictor, items []advice.Item) predict.Change {
+	unknown := predict.Change{Change: c.WhatIf, Unknown: "nothing can be predicted of this run"}
+	if c.Kind == why.Part {
+		if q == nil {
+			return unknown
+		}
+		g, err := q.Gain(c.WhatIf)
+		if err != nil {
+			return predict.Change{Change: c.WhatIf, Unknown: err.Error()}
+		}
+		return g
+	}
+	i := slices.IndexFunc(items, func(it advice.Item) bool { return it.ID == c.Kind && it.Subject.Name == c.Subject.Name })
+	if i < 0 {
+		unknown.Unknown = "this run has no such conclusion"
+		return unknown
+	}
+	if items[i].Gain == nil {
+		unknown.Unknown = "no computed run tells"
+		return unknown
+	}
+	g, percent := items[i].Gain, func(ns int64) float64 { return 100 * measure.Ratio(ns, f.Wall) }
+	return predict.Change{Change: c.WhatIf, Procs: f.Procs, T: f.Wall - g.Ns, Gain: g.Ns, GainPct: percent(g.Ns), LoPct: percent(g.Low),
+		HiPct: percent(g.High)}
+}
+
+// bound says what bounds the run, if that is known.
+func bound(f *advice.Facts) string {
+	procs := max(1, f.Procs)
+	busy := f.Effective / float64(procs)
+	most := ""
+	if names := busiest(f); len(names) > 0 {
+		most = ", most of it in " + names[0]
+	}
+	switch {
+	case busy >= busyFrom && procs == 1:
+		return fmt.Sprintf("the processor is busy for %.0f %% of the time: only less work helps%s", 100*busy, most)
+	case busy >= busyFrom:
+		return fmt.Sprintf("all %d processors are busy for %.0f %% of the time: only less work helps%s", procs, 100*busy, most)
+	case f.Effective < 0.5:
+		return fmt.Sprintf("the run waits for most of the time: %.2f processors are busy on average", f.Effective)
+	}
+	return fmt.Sprintf("%.2f of %d processors are busy on average", f.Effective, procs)
+}
+
+// settingFor is the setting of the Go runtime's that makes a change; "": none does.
+func settingFor(c advice.Change) string {
+	if c == advice.RaiseGC {
+		return "GOGC=400"
+	}
+	return ""
+}
+
+// factors are what is delayed: what the candidates are about that gain most, and the procedures with
+// most processor time.
+func (s *study) factors() (rules []string) {
+	answer, err := why.Judge(s.Study)
+	if err != nil {
+		return nil
+	}
+	add := func(c *why.Candidate) bool {
+		if c.Factor == "" || c.Ruled || slices.Contains(rules, c.Factor) {
+			return false
+		}
+		rules = append(rules, c.Factor)
+		return true
+	}
+	of := func(id string) *why.Candidate {
+		return &s.Found[slices.IndexFunc(s.Found, func(c why.Candidate) bool { return c.ID() == id })]
+	}
+	for _, f := range answer.Findings {
+		if f.Predicted != nil && f.Predicted.Pct > 0 && len(rules) < mostTested {
+			add(of(f.ID))
+		}
+	}
+	busy := 0
+	for i := range s.Found {
+		if c := &s.Found[i]; c.Busy && busy < mostBusy && add(c) {
+			busy++
+		}
+	}
+	return rules
+}
+
+// model computes the run with the delays of each run of an experiment, in s; none: it cannot be
+// computed. The delays of a part are work of its own, as much as all of them together.
+func (s *study) model(ctx context.Context, x *analysis.Experiment) (list []float64, err error) {
+	err = s.once(ctx, "a run to compute delays in", lab.Job{Settings: s.o.Settings}, func(res lab.Result) error {
+		_, q, err := read(res.Trace)
+		if err != nil || q == nil {
+			return err
+		}
+		list, err = delayed(q, x)
+		return err
+	})
+	return list, err
+}
+
+func delayed(q *predict.Predictor, x *analysis.Experiment) (list []float64, err error) {
+	p := &x.Plans[0]
+	known := map[string]float64{}
+	for _, r := range p.Runs {
+		var changes []string
+		for k, level := range r.Levels {
+			f := &x.Factors[p.Factors[k]]
+			change := longer(q, f, f.Visits*f.Delay*float64(level+1)/2)
+			if change == "" {
+				return nil, nil
+			}
+			if level >= 0 {
+				changes = append(changes, change)
+			}
+		}
+		text := strings.Join(changes, " + ")
+		if _, ok := known[text]; !ok {
+			ns, err := q.Length(text)
+			if err != nil || ns == 0 {
+				return nil, err
+			}
+			known[text] = ns
+		}
+		list = append(list, known[text]/1e9)
+	}
+	return list, nil
+}
+
+// longer is the change that makes a factor take so many ns more; "": it has no work in the computed
+// run.
+func longer(q *predict.Predictor, f *analysis.Factor, ns float64) string {
+	names := []string{"self:" + f.Name, "calls:" + f.Name}
+	if strings.HasPrefix(f.Rule, "hold:") {
+		names = []string{"hold:" + f.Name}
+	}
+	for _, name := range names {
+		if work, err := q.Amount(name); err == nil && work > 0 {
+			return fmt.Sprintf("%s=+%.6f%%", name, 100*ns/work)
+		}
+	}
+	return ""
+}

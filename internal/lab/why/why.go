@@ -1,0 +1,241 @@
+// Package why finds out what to change in a program: it runs it at the default settings, computes
+// what changes would gain, lets parts of it take longer in an experiment, and tries settings of the
+// Go runtime's.
+//
+//	study, err := why.Run(ctx, runner, why.Options{Program: "./prog", By: 20, Seed: 1, File: "prog.why.json"})
+//	answer, err := analysis.Judge(study)
+package why
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	analysis "qinst.dev/internal/analysis/delays"
+	"qinst.dev/internal/analysis/why"
+	"qinst.dev/internal/lab"
+	"qinst.dev/internal/lab/delays"
+	"qinst.dev/internal/measure"
+)
+
+// Options describe what is asked.
+type Options struct {
+	Program  string
+	Args     []string
+	Settings string  // of the recorder, as in QINST
+	Load     string  // command of the shell that the program serves; "": it ends by itself
+	By       float64 // percent by which parts take less
+	Seed     uint64
+	File     string // in which results are kept, and found again
+}
+
+const (
+	runs  = 5
+	tries = 3 // of a run whose program fails
+	// longest is the limit of a run: one that takes longer has no answer in a useful time, and may
+	// wait for something that never comes.
+	longest = 5 * time.Minute
+	// shortest is the length of a run below which starting and ending is most of it.
+	shortest = 20 * time.Millisecond
+)
+
+// study is one that is being made.
+type study struct {
+	*why.Study
+	o Options
+	r *lab.Runner
+}
+
+// Run makes a study, or the rest of it if its file has some.
+func Run(ctx context.Context, r *lab.Runner, o Options) (*why.Study, error) {
+	hash, err := delays.HashOfFile(o.Program)
+	if err != nil {
+		return nil, err
+	}
+	s := &study{o: o, r: r}
+	if s.Study, err = kept(o, hash); err != nil {
+		return nil, err
+	}
+	if s.Study == nil {
+		s.Study = &why.Study{Version: why.FileVersion, Kind: why.FileKind,
+			Program: why.Program{Name: filepath.Base(o.Program), Hash: hash, Args: o.Args, Load: o.Load},
+			Machine: analysis.Machine{System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU()},
+			Began:   time.Now().UTC(), Seed: o.Seed, By: o.By}
+	}
+	for _, step := range []func(context.Context) error{s.observe, s.try, s.test} {
+		if err := step(ctx); err != nil {
+			if ctx.Err() != nil {
+				return nil, fmt.Errorf("%w; what was run is in %s, and the same command goes on", context.Cause(ctx), o.File)
+			}
+			return nil, err
+		}
+	}
+	return s.Study, nil
+}
+
+// kept is the study that a file has, nil if there is none. It must be the same one.
+func kept(o Options, hash string) (*why.Study, error) {
+	f, err := os.Open(o.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s, err := why.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.File, err)
+	}
+	if s.Program.Hash != hash || !slices.Equal(s.Program.Args, o.Args) || s.Program.Load != o.Load || s.By != o.By || s.Seed != o.Seed {
+		return nil, fmt.Errorf("%s has the study of another program, or with other arguments: expected the same, to go on with it, or another file (-o)", o.File)
+	}
+	return s, nil
+}
+
+// save writes what there is.
+func (s *study) save() error {
+	text, err := json.MarshalIndent(s.Study, "", " ")
+	if err != nil {
+		return err
+	}
+	return lab.Replace(s.o.File, append(text, '\n'))
+}
+
+// observe runs the program at the default settings, and finds changes.
+func (s *study) observe(ctx context.Context) error {
+	if len(s.Runs) == runs {
+		return nil
+	}
+	dir, err := lab.MkdirTemp("", "qinst-why-")
+	if err != nil {
+		return err
+	}
+	defer dir.Remove()
+	var traces []string
+	var printed []byte
+	differ := false
+	for len(traces) < runs {
+		trace := filepath.Join(string(dir), fmt.Sprintf("%d.sddf", len(traces)))
+		load := delays.LoadNow()
+		err := s.once(ctx, fmt.Sprintf("run %d of %d", len(traces)+1, runs), lab.Job{Settings: s.o.Settings}, func(res lab.Result) error {
+			if res.Wall < shortest {
+				return fmt.Errorf("found a run of %s, expected %s or more: of a shorter one most is its start and its end", measure.Time(int64(res.Wall)), measure.Time(int64(shortest)))
+			}
+			differ = differ || printed != nil && !bytes.Equal(printed, res.Stdout)
+			printed = append([]byte{}, res.Stdout...)
+			return os.Rename(res.Trace, trace)
+		})
+		if err != nil {
+			return err
+		}
+		traces = append(traces, trace)
+		s.Runs = append(s.Runs, why.Run{Load: load})
+	}
+	if differ {
+		s.Notes = append(s.Notes, "the program does not print the same in each run: runs may differ in what they do")
+	}
+	if err := s.look(traces); err != nil {
+		return err
+	}
+	return s.save()
+}
+
+// once runs the program, again if it fails.
+func (s *study) once(ctx context.Context, name string, j lab.Job, each func(lab.Result) error) (err error) {
+	j.Program, j.Args, j.Collect, j.Limit = s.o.Program, s.o.Args, true, longest
+	if s.o.Load != "" {
+		j.Load = func(ctx context.Context) error {
+			_, err := lab.Shell(ctx, s.o.Load)
+			return err
+		}
+	}
+	for try := 1; ; try++ {
+		ran := false
+		err = s.r.Once(ctx, name, j, func(res lab.Result) error {
+			ran = true
+			return each(res)
+		})
+		if err == nil || ran || ctx.Err() != nil || try == tries {
+			return err
+		}
+		s.Notes = append(s.Notes, fmt.Sprintf("a run failed, and was made again: %v", err))
+	}
+}
+
+// try tries settings of the Go runtime's where a conclusion asks for one.
+func (s *study) try(ctx context.Context) error {
+	for i := range s.Found {
+		c := &s.Found[i]
+		set := settingFor(c.Change)
+		if set == "" || s.o.Load != "" || slices.ContainsFunc(s.Settings, func(t why.Setting) bool { return t.Kind == c.Kind }) {
+			continue
+		}
+		t := why.Setting{Text: set, Kind: c.Kind}
+		for pair := range pairs {
+			sides := []*[]float64{&t.Base, &t.Change}
+			for n := range sides {
+				k := (n + pair) % 2 // the order changes, so that neither is always the first
+				j := lab.Job{NoTrace: true, Settings: "mode=off"}
+				if k == 1 {
+					j.Env = []string{set}
+				}
+				err := s.once(ctx, fmt.Sprintf("%s, pair %d of %d", set, pair+1, pairs), j, func(res lab.Result) error {
+					*sides[k] = append(*sides[k], res.Wall.Seconds())
+					return nil
+				})
+				if err != nil {
+					return err
+				}
+			}
+		}
+		s.Settings = append(s.Settings, t)
+		if err := s.save(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// test lets the parts that promise most, and those with most work, take longer.
+func (s *study) test(ctx context.Context) error {
+	rules := s.factors()
+	if s.Tested.Experiment != nil || len(rules) == 0 {
+		return nil
+	}
+	file := s.o.File + ".spt"
+	refuse := func(rule, reason string) {
+		s.Tested.Refused = append(s.Tested.Refused, why.Refused{Factor: rule, Why: reason})
+	}
+	x, err := delays.Run(ctx, s.r, delays.Options{Program: s.o.Program, Args: s.o.Args, Rules: rules, Load: s.o.Load,
+		Seed: s.o.Seed, Alpha: alpha, File: file, Refuse: refuse})
+	if errors.Is(err, delays.ErrNoFactor) {
+		s.Notes = append(s.Notes, "no part that promises something can be delayed")
+		return s.save()
+	}
+	if err != nil {
+		return errors.Join(err, s.save()) // why parts were refused
+	}
+	if s.Tested.Model, err = s.model(ctx, x); err != nil {
+		return err
+	}
+	s.Tested.Experiment = x
+	if err := s.save(); err != nil {
+		return err
+	}
+	return os.Remove(file)
+}
+
+// alpha is the probability that any effect is found where there is none.
+const alpha = 0.05
+
+// pairs of runs with and without a setting.
+const pairs = 8

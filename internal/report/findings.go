@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"qinst.dev/internal/analysis/why"
+	"qinst.dev/internal/measure"
+	"qinst.dev/internal/report/doc"
+)
+
+// Findings writes what to change, what it gains, and what tests say of that. All of it has the
+// conclusions' texts and evidence, too.
+func Findings(a *why.Answer, all bool) *doc.Doc {
+	d := &doc.Doc{Title: "findings"}
+	s := d.Add("findings", "")
+	s.Say("%s", a.First)
+	s.Say("A run takes %s (%s to %s in %d runs).", measure.Time(a.Run.T), measure.Time(a.Run.Lo), measure.Time(a.Run.Hi),
+		a.Run.Runs)
+	if a.Bound != "" {
+		s.Say("Now %s.", a.Bound)
+	}
+	t := doc.NewTable("rank", "change", "place", "gain", "of the run", "delays", "lengthen it by", "computed", "verdict").Left(1, 2, 8)
+	for i := range a.Findings {
+		f := &a.Findings[i]
+		effect, delay, model := "", "", ""
+		if f.Tested != nil {
+			delay, model = measure.Time(f.Tested.Delay), measure.Time(f.Tested.Model)
+			effect = measure.Time(f.Tested.Effect) + " +- " + measure.Time(f.Tested.SE)
+		}
+		ns, percent := gainOf(f)
+		t.Row(fmt.Sprint(i+1), doc.Name(f.Change, 2*nameWidth), placeOf(f), ns, percent, delay, effect, model, string(f.Verdict))
+	}
+	s.Table(t)
+	reasons(s, a)
+	if all {
+		for i := range a.Findings {
+			if f := &a.Findings[i]; f.Text != "" {
+				s.Say("%d. %s", i+1, f.Text)
+			}
+		}
+	}
+	for _, n := range a.Notes {
+		s.Note("%s", n)
+	}
+	return d
+}
+
+func placeOf(f *why.Finding) string {
+	if f.File == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+}
+
+// gainOf is what a finding gains, in time and as a share with its interval. What is not promised has
+// none.
+func gainOf(f *why.Finding) (ns, percent string) {
+	switch {
+	case f.Tried != nil:
+		return "", fmt.Sprintf("%.0f %% (%.0f to %.0f)", f.Tried.Pct, f.Tried.Lo, f.Tried.Hi)
+	case !f.Promises():
+		return "", "nothing is promised"
+	case f.Predicted == nil:
+		return "", "not known"
+	}
+	p := f.Predicted
+	return measure.Time(p.Gain), fmt.Sprintf("%.0f %% (%.0f to %.0f)", p.Pct, p.Lo, p.Hi)
+}
+
+// reasons says why verdicts are what they are, and where gains end.
+func reasons(s *doc.Section, a *why.Answer) {
+	for i := range a.Findings {
+		f := &a.Findings[i]
+		if f.Reason != "" {
+			s.Say("%d: %s: %s.", i+1, f.Verdict, f.Reason)
+		}
+		if f.Predicted == nil || f.Predicted.Plateau == nil || !f.Promises() {
+			continue
+		}
+		p := f.Predicted.Plateau
+		other := ""
+		if p.Other != "" {
+			other = fmt.Sprintf(": the run then takes its time for %s", p.Other)
+		}
+		s.Say("%d: however much less, it gains %.0f %% at most%s.", i+1, p.Pct, other)
+	}
+}
