@@ -111,8 +111,10 @@ type Plan struct {
 	Parts   []Part `json:"parts,omitempty"`
 	Factors []int  `json:"factors"`
 	Runs    []Run  `json:"runs"`
-	Failed  int    `json:"failed"`  // runs that were made again because the program failed
-	Strange int    `json:"strange"` // runs that printed something else than the first one
+	Failed  int    `json:"failed"` // runs that were made again because the program failed
+	// runs that took so long that the machine must have done something else, and were made again
+	Again   int `json:"again,omitempty"`
+	Strange int `json:"strange"` // runs that printed something else than the first one
 }
 
 // Part is a factor as a run shows it, as in [Factor].

@@ -1,8 +1,10 @@
 package why
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -17,11 +19,14 @@ import (
 )
 
 const (
-	mostParts   = 8    // procedures that are candidates, at most
+	mostParts   = 12   // procedures that are candidates, at most
 	mostTested  = 5    // candidates that are tested because of their gain, and
 	mostBusy    = 2    // because of their processor time
-	leastWorth  = 0.01 // share of the run that a part is worth at least, or
-	leastShare  = 0.1  // of the processor time that it has
+	leastGain   = 1    // percent of the run that a part gains at least
+	leastShare  = 0.05 // of the processor time that it has
+	leastOwn    = 0.1  // of the processor time that it has of its own, if it gains nothing
+	covers      = 0.85 // share of a gain that others have, so that the part is not the narrowest
+	sameWork    = 0.1  // two procedures of which one does little but call the other
 	busyFrom    = 0.9  // share of the processors' time from which they are busy
 	plateauFrom = 0.8  // see there
 )
@@ -96,46 +101,88 @@ func factorOf(f *advice.Facts, s *advice.Subject) (factor, untested string) {
 	return "", "it is no part of the program that can be delayed"
 }
 
-// parts are the procedures whose own work is worth most, or which have much of the processor time:
-// that a change of these gains nothing is worth knowing.
+// parts are the procedures whose work, with what they call, gains most, and those with much of the
+// processor time of their own: that a change of these gains nothing is worth knowing.
 func (s *study) parts(f *advice.Facts, q *predict.Predictor) (list []why.Candidate) {
 	if q == nil {
 		return nil
 	}
-	add := func(name string) {
-		i := slices.IndexFunc(f.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == name })
-		if i < 0 || slices.ContainsFunc(list, func(c why.Candidate) bool { return c.Subject.Name == name }) {
-			return
-		}
-		e := &f.Entries[i]
-		c := why.Candidate{Kind: why.Part, Change: advice.LessWork, WhatIf: fmt.Sprintf("self:%s=-%g%%", name, s.o.By), Factor: name,
-			Subject: advice.Subject{Kind: e.Kind, ID: e.ID, Name: name, File: e.File, Line: e.Line}}
-		c.Most = plateau(q, name)
-		list = append(list, c)
-	}
-	worth, err := q.Parts("")
-	if err != nil {
-		return nil
-	}
-	for _, p := range worth[:min(len(worth), mostParts)] {
-		if p.Share >= leastWorth {
-			add(p.Name)
-		}
-	}
-	for _, name := range busiest(f) {
-		add(name)
-		for i := range list {
-			list[i].Busy = list[i].Busy || list[i].Subject.Name == name
+	busy := busiest(f)
+	for _, p := range narrowest(f, s.weighed(f, q, busy)) {
+		e := p.entry
+		c := why.Candidate{Kind: why.Part, Change: advice.LessWork, WhatIf: s.less(e.Name), Factor: e.Name,
+			Busy: slices.Contains(busy, e.Name), Subject: advice.Subject{Kind: e.Kind, ID: e.ID, Name: e.Name, File: e.File, Line: e.Line}}
+		if c.Busy || p.gain >= leastGain {
+			c.Most = s.plateau(f, q, e)
+			list = append(list, c)
 		}
 	}
 	return list
+}
+
+// part is a procedure with what it calls.
+type part struct {
+	entry *profile.Entry
+	work  float64 // ns
+	gain  float64 // percent of the run, if it does less
+}
+
+// less is the change of a procedure that does less.
+func (s *study) less(name string) string { return fmt.Sprintf("calls:%s=-%g%%", name, s.o.By) }
+
+// weighed are the procedures with most processor time, with what they call, and what less of their
+// work gains.
+func (s *study) weighed(f *advice.Facts, q *predict.Predictor, busy []string) (list []part) {
+	for i := range f.Entries {
+		if e := &f.Entries[i]; advice.Written(e) && (float64(e.CallBusy) >= leastShare*float64(f.Busy) || slices.Contains(busy, e.Name)) {
+			list = append(list, part{entry: e})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b part) int { return cmp.Compare(b.entry.CallBusy, a.entry.CallBusy) })
+	list = list[:min(len(list), mostParts)]
+	for i := range list {
+		p := &list[i]
+		if g, err := q.Gain(s.less(p.entry.Name)); err == nil && g.Unknown == "" {
+			p.gain = g.GainPct
+		}
+		p.work, _ = q.Amount("calls:" + p.entry.Name) // without any it is the narrowest
+	}
+	return list
+}
+
+// narrowest leaves out procedures that contain all that gains, or of which one that does less work
+// gains as much: callers of the part itself, and what others call for more than this.
+func narrowest(f *advice.Facts, list []part) (kept []part) {
+	slices.SortStableFunc(list, func(a, b part) int {
+		if math.Abs(a.work-b.work) < sameWork*max(a.work, b.work) && f.Calling(a.entry.ID, b.entry.ID) != f.Calling(b.entry.ID, a.entry.ID) {
+			if f.Calling(a.entry.ID, b.entry.ID) {
+				return 1 // what is called comes first
+			}
+			return -1
+		}
+		return cmp.Compare(a.work, b.work)
+	})
+	for _, p := range list {
+		within, one := 0., 0.
+		for _, k := range kept {
+			if f.Calling(p.entry.ID, k.entry.ID) {
+				within += k.gain
+			} else if f.Calling(k.entry.ID, p.entry.ID) {
+				one = max(one, k.gain)
+			}
+		}
+		if max(within, one) < covers*p.gain || p.gain < leastGain {
+			kept = append(kept, p)
+		}
+	}
+	return kept
 }
 
 // busiest are the procedures with most processor time of their own.
 func busiest(f *advice.Facts) (names []string) {
 	var list []*profile.Entry
 	for i := range f.Entries {
-		if e := &f.Entries[i]; advice.Written(e) && float64(e.SelfBusy) >= leastShare*float64(f.Busy) {
+		if e := &f.Entries[i]; advice.Written(e) && float64(e.SelfBusy) >= leastOwn*float64(f.Busy) {
 			list = append(list, e)
 		}
 	}
@@ -148,11 +195,11 @@ func busiest(f *advice.Facts) (names []string) {
 
 // plateau is what all of a procedure's work gains, and what the run takes its time for then; nil:
 // it gains as much as its share.
-func plateau(q *predict.Predictor, name string) *why.Plateau {
-	change := "self:" + name + "=-100%"
+func (s *study) plateau(f *advice.Facts, q *predict.Predictor, e *profile.Entry) *why.Plateau {
+	change := "calls:" + e.Name + "=-100%"
 	all, err := q.Gain(change)
-	tenth, failed := q.Gain("self:" + name + "=-10%")
-	if err != nil || failed != nil || all.Unknown != "" || tenth.Unknown != "" || all.GainPct >= plateauFrom*10*tenth.GainPct {
+	some, failed := q.Gain(s.less(e.Name))
+	if err != nil || failed != nil || all.Unknown != "" || some.Unknown != "" || all.GainPct >= plateauFrom*100/s.o.By*some.GainPct {
 		return nil
 	}
 	p := &why.Plateau{Pct: all.GainPct}
@@ -160,8 +207,9 @@ func plateau(q *predict.Predictor, name string) *why.Plateau {
 	if err != nil {
 		return nil
 	}
-	for _, o := range others {
-		if o.Name != name {
+	for _, o := range others { // what it calls itself may be another's work, and names nothing
+		i := slices.IndexFunc(f.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == o.Name })
+		if i >= 0 && o.Name != e.Name && !f.Calling(e.ID, f.Entries[i].ID) {
 			p.Other = o.Name
 			break
 		}
@@ -299,14 +347,13 @@ func delayed(q *predict.Predictor, x *analysis.Experiment) (list []float64, err 
 // longer is the change that makes a factor take so many ns more; "": it has no work in the computed
 // run.
 func longer(q *predict.Predictor, f *analysis.Factor, ns float64) string {
-	names := []string{"self:" + f.Name, "calls:" + f.Name}
+	name := "calls:" + f.Name
 	if strings.HasPrefix(f.Rule, "hold:") {
-		names = []string{"hold:" + f.Name}
+		name = "hold:" + f.Name
 	}
-	for _, name := range names {
-		if work, err := q.Amount(name); err == nil && work > 0 {
-			return fmt.Sprintf("%s=+%.6f%%", name, 100*ns/work)
-		}
+	work, err := q.Amount(name)
+	if err != nil || work == 0 {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("%s=+%.6f%%", name, 100*ns/work)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,6 +107,8 @@ type trial struct {
 	length        float64 // of a run, ns
 	gains, procs  bench.Table
 	scores        [2]score // by grain
+	whys          bench.Table
+	reasons       reasons
 }
 
 // score is how well predictions were right.
@@ -124,6 +127,7 @@ func Run(e *bench.Env, args []string) (err error) {
 	ms := fs.Int("ms", 400, "how long they run, in `ms`")
 	only := fs.String("kinds", "", "`names` of kinds, with commas between; without, all")
 	fs.IntVar(&t.rounds, "rounds", 5, "how often each is run")
+	ask := fs.Bool("why", false, "compare what qinst why finds, instead")
 	if err := e.Parse(fs, args); err != nil {
 		return err
 	}
@@ -137,11 +141,23 @@ func Run(e *bench.Env, args []string) (err error) {
 	}
 	t.gains.Columns = []string{"program", "change", "gained", "predicted", "of 9 in 10", "inside"}
 	t.procs.Columns = []string{"program", "speed-up measured", "predicted from 2", "of 9 in 10", "predicted from 1", "of 9 in 10"}
-	r := rand.New(rand.NewPCG(*seed, 7))
-	for i := range *n {
-		if err := t.program(draw(chosen[i%len(chosen)], i/len(chosen)%len(grains), r)); err != nil {
+	r, each := rand.New(rand.NewPCG(*seed, 7)), t.program
+	if *ask {
+		if err := os.Setenv("GOMAXPROCS", "2"); err != nil { // as the programs have without it here
 			return err
 		}
+		each = t.why
+		t.whys.Columns = []string{"program", "part", "gained by 20 % less", "predicted", "of 9 in 10", "verdict"}
+	}
+	for i := range *n {
+		if err := each(draw(chosen[i%len(chosen)], i/len(chosen)%len(grains), r)); err != nil {
+			return err
+		}
+	}
+	if *ask {
+		t.reasonsSummary()
+		t.whys.Print()
+		return e.Keep(t.whys)
 	}
 	t.summary()
 	t.gains.Print()
