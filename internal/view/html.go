@@ -48,7 +48,11 @@ type book struct {
 // ask keeps an answer. A question that cannot be answered is one that the page will not answer
 // either.
 func (b *book) ask(name string, q url.Values) {
-	x, err := b.s.api[name](q)
+	f := b.s.api[name]
+	if f == nil {
+		return
+	}
+	x, err := f(q)
 	if err != nil {
 		return
 	}
@@ -65,13 +69,12 @@ func WriteHTML(w io.Writer, v *View) error {
 		return err
 	}
 	b := &book{s: NewServer(v), answers: map[string]any{}}
-	for _, name := range []string{"trace", "items", "table", "flame", "objects", "requests", "records"} {
+	for _, name := range []string{"trace", "experiment"} {
 		b.ask(name, nil)
 	}
-	b.pictures()
-	b.details()
-	b.before()
-	b.answers["file"] = b.timeline()
+	if v.t != nil {
+		b.trace()
+	}
 	answers, err := json.Marshal(b.answers)
 	if err != nil {
 		return err
@@ -86,6 +89,17 @@ func WriteHTML(w io.Writer, v *View) error {
 	}
 	return file.Execute(w, map[string]any{"Style": template.CSS(style), "Answers": template.JS(answers),
 		"Modules": template.HTML(modules)})
+}
+
+// trace asks for all that is kept of a trace.
+func (b *book) trace() {
+	for _, name := range []string{"items", "table", "flame", "objects", "requests", "records"} {
+		b.ask(name, nil)
+	}
+	b.pictures()
+	b.details()
+	b.before()
+	b.answers["file"] = b.timeline()
 }
 
 // window is the whole run on some pixels.
@@ -110,7 +124,7 @@ func (b *book) pictures() {
 	}
 }
 
-// before asks for what changed.
+// before asks for the comparison.
 func (b *book) before() {
 	v := b.s.view.Before
 	if v == nil {
