@@ -64,7 +64,7 @@ func (s *Server) questions() map[string]answer {
 	api := map[string]answer{
 		"trace": s.trace, "tracks": s.tracks, "timeline": s.timeline, "bands": s.bands, "fold": s.fold,
 		"items": s.whole(s.conclusions), "table": s.whole(s.table), "flame": s.whole(s.flame), "path": s.whole(s.path),
-		"source": s.whole(s.source), "whatif": s.whole(s.whatIf), "requests": s.whole(s.requests),
+		"source": s.whole(s.source), "names": s.whole(s.names), "whatif": s.whole(s.whatIf), "requests": s.whole(s.requests),
 		"objects": s.whole(s.objects), "records": s.whole(s.records),
 	}
 	if s.view.tried != nil {

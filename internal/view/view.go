@@ -13,9 +13,12 @@
 //	                                           fine_ns: shorter ones may be together. exact reads that
 //	                                           part again, if it is not too long
 //	fold?name&from&to&px                       how many goroutines of a function there are, by their states
-//	bands?from&to&px[&item]                    pictures of the run, of a conclusion if there is one
+//	bands?from&to&px[&item][&kind&name]        pictures of the run, of a conclusion if there is one,
+//	                                           of a part of the program if there is a name
 //	path?from&to&px                            pieces of the path between two times
 //	table                                      entries of the profile
+//	names                                      procedures, also of the trace before, in the order
+//	                                           in which they get colours
 //	objects                                    locks, channels and the like
 //	source?name                                lines of a procedure, with their costs
 //	requests?[name]                            requests by name; those of a name over time

@@ -2,6 +2,7 @@
 
 import { render } from "./vendor/preact.mjs";
 import { effect, signal } from "./vendor/signals-core.mjs";
+import { rank } from "./bands.mjs";
 import { Change, Parallel, prepare, share } from "./change.mjs";
 import { Compared } from "./compared.mjs";
 import { Experiments } from "./experiment.mjs";
@@ -10,7 +11,7 @@ import { offline } from "./offline.mjs";
 import { frames, Live } from "./live.mjs";
 import { Records } from "./records.mjs";
 import { Requests } from "./requests.mjs";
-import { ask, asked, before, choose, failed, html, news, reading, run, running, tab, timeline, told } from "./state.mjs";
+import { ask, asked, before, choose, failed, html, names, news, reading, run, running, tab, timeline, told } from "./state.mjs";
 import { About, Objects, Source, Table } from "./tables.mjs";
 import { WhatIf } from "./whatif.mjs";
 import { count, percent, time } from "./words.mjs";
@@ -118,7 +119,9 @@ addEventListener("resize", () => {
 // load asks for the run.
 async function load() {
   try {
-    run.value = await ask("trace");
+    const r = await ask("trace");
+    if (r.read && !r.alone && r.live?.state !== "running") rank(await names());
+    run.value = r;
     if (run.value.alone) choose("experiment");
     document.title = (run.value.program || run.value.file || "trace") + " · qinst";
   } catch (e) {
