@@ -153,18 +153,21 @@ func commands() []command {
 				{"convert -to zstd -o small.sddf prog.sddf", "a compressed file"},
 				{"convert -to json prog.sddf", "one JSON object a line on the standard output"},
 			}, setupConvert},
-		{"view", "[flags] [[before] file | process | host:port]", "show a trace in a browser, what changed between two, or a program that runs",
+		{"view", "[flags] [[before] file | process | host:port] [results]", "show a trace in a browser, what changed between two, or a program that runs",
 			"View serves a page on this machine: what to change first, the run on a time axis with\n" +
 				"processors, locks and goroutines, call paths, and a table. Requests need the token\n" +
 				"in the address that it prints. Of two files the first one is from before a change.\n\n" +
 				"Of a process with probes that records to a file the end of its run is shown, again\n" +
 				"and again; the page can pause, and then shows all of it. A program whose server has\n" +
-				"/debug/qinst is asked for its next five seconds.\n\n" + newestHelp,
+				"/debug/qinst is asked for its next five seconds.\n\n" +
+				"Results are those of an experiment, and shown beside a trace or alone: the file that\n" +
+				"qinst spt keeps, or a plan of qinst doe with its responses.\n\n" + newestHelp,
 			[][2]string{
 				{"view prog.sddf", "the whole run"},
 				{"view old.sddf new.sddf", "what changed between two runs"},
 				{"view 4711", "a process that runs on this machine"},
 				{"view localhost:8080", "five seconds of a server"},
+				{"view prog.sddf prog.spt.json", "a run, and an experiment with its program"},
 				{"view -n -http 127.0.0.1:8000 -from 1s -to 2s prog.sddf", "one second of it, at a port of your choice"},
 			}, setupView},
 		{"export", "[flags] [file]", "write a trace in a form that other tools open",

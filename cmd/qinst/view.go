@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"qinst.dev/internal/format/salvage"
 	"qinst.dev/internal/lab"
 	"qinst.dev/internal/report"
+	"qinst.dev/internal/report/experiment"
 	"qinst.dev/internal/trace"
 	"qinst.dev/internal/view"
 	"qinst.dev/runtime/api"
@@ -33,6 +35,9 @@ type viewFlags struct {
 	source  string
 	live    bool
 	part    partOf
+
+	tried     *experiment.Experiment // that is shown, too; nil: none
+	triedFile string
 }
 
 // setupView shows a trace in a browser.
@@ -57,7 +62,15 @@ func setupView(fs *flagSet) action {
 const anyPort = "127.0.0.1:0"
 
 func (f *viewFlags) run(e *env, args []string) error {
-	if len(args) == 2 {
+	args, err := f.results(args)
+	switch {
+	case err != nil:
+		return err
+	case f.tried != nil && len(args) == 0:
+		return f.present(e, view.Alone(f.triedFile, f.tried), f.triedFile)
+	case f.tried != nil && (f.live || len(args) == 1 && notFile(args[0])):
+		return usageError{fmt.Errorf("view: found %s beside a program that runs, expected it alone, or with a trace", f.triedFile)}
+	case len(args) == 2:
 		return f.show(e, args[1], args[0])
 	}
 	if pid := processOf(args); pid != "" || f.live {
@@ -77,6 +90,44 @@ func (f *viewFlags) run(e *env, args []string) error {
 	}
 	return f.show(e, file, "")
 }
+
+// results takes the file of an experiment out of the arguments.
+func (f *viewFlags) results(args []string) (others []string, err error) {
+	for _, file := range args {
+		x, err := experimentIn(file)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", file, err)
+		case x == nil:
+			others = append(others, file)
+		case f.tried != nil:
+			return nil, usageError{fmt.Errorf("view: found the experiments %s and %s, expected one", f.triedFile, file)}
+		default:
+			f.tried, f.triedFile = x, file
+		}
+	}
+	return others, nil
+}
+
+// experimentIn reads the experiment that a file has; nil: it is something else, which others read.
+func experimentIn(file string) (*experiment.Experiment, error) {
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	from, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	text := bufio.NewReader(&bounded{from: from, total: mostText, line: mostText})
+	if head, _ := text.Peek(512); !experiment.Begins(head) {
+		return nil, nil
+	}
+	return experiment.Read(text)
+}
+
+// notFile reports whether an argument is that of a process or an address.
+func notFile(arg string) bool { return processOf([]string{arg}) != "" || isAddress(arg) }
 
 // isAddress reports whether an argument is HOST:PORT, and no file.
 func isAddress(arg string) bool {
@@ -119,13 +170,6 @@ func fetched(e *env, address string) (name string, err error) {
 // show shows a trace, and what changed since the one before it if there is one, until the process
 // is interrupted, or writes its page.
 func (f *viewFlags) show(e *env, file, before string) (err error) {
-	var l net.Listener
-	if f.html == "" {
-		if l, err = net.Listen("tcp", f.address); err != nil {
-			return fmt.Errorf("view: %w", err)
-		}
-		defer l.Close()
-	}
 	if f.html == "" {
 		e = &env{stdout: e.stdout, raw: e.raw, stderr: e.stderr} // the page shows how far it is
 	}
@@ -142,9 +186,22 @@ func (f *viewFlags) show(e *env, file, before string) (err error) {
 		defer t.Close()
 		v.Before = was
 	}
+	if f.tried != nil {
+		v.Try(f.triedFile, f.tried)
+	}
+	return f.present(e, v, file)
+}
+
+// present serves a view until the process is interrupted, or writes its page.
+func (f *viewFlags) present(e *env, v *view.View, file string) error {
 	if f.html != "" {
 		return replaced(e, f.html, f.force, func(w io.Writer) error { return view.WriteHTML(w, v) })
 	}
+	l, err := net.Listen("tcp", f.address)
+	if err != nil {
+		return fmt.Errorf("view: %w", err)
+	}
+	defer l.Close()
 	s := view.NewServer(v)
 	f.announce(e, file, l.Addr(), s.Token)
 	return serve(l, s)

@@ -65,7 +65,8 @@ const importOrder = `
 	analysis/profile, export/lanes, github.com/parquet-go/parquet-go, github.com/parquet-go/parquet-go/compress/zstd < export/parquet;
 	analysis/profile < export/collapsed, export/speedscope, export/firefox, export/prometheus;
 	format/pack, trace/tracetest, pgregory.net/rapid, export/lanes < export/lanes/lanestest;
-	export/lanes, report < view;
+	report < report/experiment;
+	export/lanes, report/experiment < view;
 
 	# what instruments
 	sddf/spec, runtime/api, names, golang.org/x/tools/go/ssa, golang.org/x/tools/go/types/typeutil < instrument/points;
@@ -86,7 +87,7 @@ const importOrder = `
 	extensions/qinst, sddf < extensions/debug;
 
 	# the command
-	report, export/perfetto, export/otlp, export/parquet, export/chrome, export/collapsed, export/speedscope, export/firefox, export/prometheus, view, lab/check, lab/why, lab/gate, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
+	report, report/experiment, export/perfetto, export/otlp, export/parquet, export/chrome, export/collapsed, export/speedscope, export/firefox, export/prometheus, view, lab/check, lab/why, lab/gate, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
 
 	runtime/api, golang.org/x/mod/module, golang.org/x/mod/semver, golang.org/x/mod/zip < scripts/release;
 

@@ -60,5 +60,5 @@ func barrierTable(s *doc.Section, x *delays.Experiment, r *delays.Result, p *del
 		t.Row(row...)
 	}
 	s.Table(t)
-	s.Note("FB1: by how much %s rises if each arrival first holds a lock of the tool's for so long. FB2: likewise, after all have come together at a barrier of the tool's, so that all of these delays are felt: participants x crossings x delay. If all arrive together anyway FB1 is as large; if the last one comes late only its own delay is felt. ok: the difference is within its interval of 0. small: below a fifth of FB2. costly: more. Effects of barriers are compared with each other, not with those of other parts.", what(x))
+	s.Note("FB1: by how much %s rises if each arrival first holds a lock of the tool's for so long. FB2: likewise, after all have come together at a barrier of the tool's, so that all of these delays are felt: participants x crossings x delay. If all arrive together anyway FB1 is as large; if the last one comes late only its own delay is felt. ok: the difference is within its interval of 0. small: below a fifth of FB2. costly: more. Effects of barriers are compared with each other, not with those of other parts.", Response(x))
 }

@@ -69,7 +69,7 @@ func effectRows(x *delays.Experiment, p *delays.PlanResult) *effectFigure {
 	}
 	const left, right, row = 310, 880, 24
 	at := func(v float64) float64 { return left + (v-lo)/max(hi-lo, 1e-12)*(right-left) }
-	f := &effectFigure{What: what(x), Height: float64(row * len(p.Effects)), Zero: at(0)}
+	f := &effectFigure{What: Response(x), Height: float64(row * len(p.Effects)), Zero: at(0)}
 	for i, e := range p.Effects {
 		f.Rows = append(f.Rows, effectRow{short(x.Factors[e.Factor].Label()), signedAmount(x, e.Effect), e.Significant,
 			float64(i * row), at(e.Low), at(e.High), at(e.Effect)})

@@ -68,7 +68,7 @@ func less(d *doc.Doc, x *delays.Experiment, r *delays.Result) {
 		s.Note("%sa tenth less: by how much the run changes if that is a tenth less, as \"qinst predict\" computes it from the first run, and its interval of 90 %%. per delay: the measured effect of delays, which make it longer.", takes)
 		return
 	}
-	s.Note("%sa tenth less: by how much %s changes if that is a tenth less, as it did with delays, which are at the beginning of each visit: of a procedure that does much after it, what it calls tells more. Less work may gain less than that, if others take nearly as long. from and to are about the delays' effect, and not about that time.", takes, what(x))
+	s.Note("%sa tenth less: by how much %s changes if that is a tenth less, as it did with delays, which are at the beginning of each visit: of a procedure that does much after it, what it calls tells more. Less work may gain less than that, if others take nearly as long. from and to are about the delays' effect, and not about that time.", takes, Response(x))
 }
 
 func planTitle(p *delays.PlanResult) string {
@@ -134,8 +134,8 @@ func signedAmount(x *delays.Experiment, v float64) string {
 	return sign + amount(x, v)
 }
 
-// what is the measured quantity.
-func what(x *delays.Experiment) string {
+// Response is the measured quantity.
+func Response(x *delays.Experiment) string {
 	switch {
 	case x.Metric != "":
 		return "the response"

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"net/url"
 	"slices"
@@ -241,7 +242,8 @@ func (ts *tracks) holding(held *track, from, to trace.Time, yield func(x, y trac
 // mostParts bounds the parts of a window.
 const mostParts = 2000
 
-// bands answers with pictures of the run, of one conclusion if there is an item.
+// bands answers with pictures of the run, of one conclusion if there is an item, and of one part of
+// the program if there is a name.
 func (s *Server) bands(q url.Values) (any, error) {
 	f, t, n, err := s.window(q, mostParts)
 	if err != nil {
@@ -269,10 +271,29 @@ func (s *Server) bands(q url.Values) (any, error) {
 		}
 		list = append(list, after, v.tracks.of(items[i].Subject, f, t, n))
 	}
+	if q.Has("name") {
+		b, err := v.named(q.Get("kind"), q.Get("name"), f, t, n)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, b)
+	}
 	if s.progress().Done {
 		list = append(list, v.pathBand(f, t, n))
 	}
 	return slices.DeleteFunc(list, func(b *Band) bool { return b == nil || len(b.Series) == 0 }), nil
+}
+
+// named is the picture of a part of the program; nil: the trace has none.
+func (v *View) named(kind, name string, from, to trace.Time, parts int) (*Band, error) {
+	kinds := []string{profile.KindProc, profile.KindLoop, profile.KindGoroutine, profile.KindSync}
+	if !slices.Contains(kinds, kind) {
+		return nil, fmt.Errorf("found kind=%.40s, expected one of %s", kind, strings.Join(kinds, ", "))
+	}
+	if err := v.Wait(); err != nil {
+		return nil, unread{err}
+	}
+	return v.tracks.of(advice.Subject{Kind: kind, Name: name}, from, to, parts), nil
 }
 
 // of is the picture of the subject of a conclusion; nil: there is none.

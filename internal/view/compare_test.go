@@ -2,7 +2,9 @@ package view_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,5 +122,52 @@ func TestComparedFile(t *testing.T) {
 		if !strings.Contains(out.String(), key) {
 			t.Errorf("found no %s in the file", key)
 		}
+	}
+}
+
+// A part of the program has its picture in both traces, also where no conclusion is about it.
+func TestNamed(t *testing.T) {
+	v := compared(t, worked(10000, 5000), worked(100, 5000))
+	s := view.NewServer(v)
+	for below, most := range map[string]float64{"": 2 * 100 * 100 * 1.5, "before/": 200 * 10000 * 1.1} {
+		var run view.Run
+		answer(t, s, below+"trace", &run)
+		var list []*view.Band
+		answer(t, s, fmt.Sprintf("%sbands?from=0&to=%d&px=50&kind=sync&name=main.mu", below, run.Wall), &list)
+		queue := bandOf(list, "subject")
+		if got := ns(queue, run.Wall); got <= 0 || got > most || queue.Series[0].Name != "main.f" {
+			t.Errorf("%s: found %v ns of waits, expected %v at most: %+v", below, got, most, queue)
+		}
+		answer(t, s, fmt.Sprintf("%sbands?from=0&to=%d&px=50&kind=proc&name=main.none", below, run.Wall), &list)
+		if b := bandOf(list, "subject"); b.Title != "" {
+			t.Errorf("found %+v of a name that is not there", b)
+		}
+	}
+	status, said := refusedBy(s, "bands?from=0&to=1&px=1&kind=none&name=main.mu")
+	if status != http.StatusBadRequest || !strings.Contains(said, "found kind=none, expected one of proc") {
+		t.Errorf("found %d %s", status, said)
+	}
+}
+
+// Procedures have the order of their own time, alternately with those of the trace before. A page
+// in a file has the same list.
+func TestNames(t *testing.T) {
+	v := compared(t, kept(t, "quicksort"), worked(10000, 4000))
+	var list []string
+	answer(t, view.NewServer(v), "names", &list)
+	want := []string{"main.f", "workloads/cpu.burn", "main.g"}
+	if !slices.Equal(list[:len(want)], want) || !slices.Contains(list, "main.partition") {
+		t.Errorf("found %v", list)
+	}
+	var before []string
+	if answer(t, view.NewServer(v.Before), "names", &before); before[0] != "workloads/cpu.burn" {
+		t.Errorf("found %v before", before)
+	}
+	var out bytes.Buffer
+	if err := view.WriteHTML(&out, v); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), `"names":["main.f","workloads/cpu.burn","main.g",`) {
+		t.Error("found no names in the file")
 	}
 }

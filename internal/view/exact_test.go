@@ -28,8 +28,8 @@ func seen(ts *tracks, t *track, from, to trace.Time) (list []string, several int
 	return list, several
 }
 
-// A part that is read again has the slices that all of the run has there. What is still together is
-// what is said to be: a few of the slices of locks with conditions.
+// A part that is read again has the slices that all of the run has there. Slices that are
+// still together are a few of locks with conditions, and have that number.
 func TestExact(t *testing.T) {
 	found, together := 0, 0
 	lanestest.Each(t, "../..", func(t rapid.TB, source trace.Source) {

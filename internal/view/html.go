@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -26,6 +27,7 @@ const (
 	mostKeptRequests = 10
 	keptPixels       = 4000
 	keptParts        = 600
+	mostCompared     = 10 // conclusions whose subjects are drawn in both traces
 )
 
 // keptTracks is how many tracks of each group are in a file, besides those of conclusions.
@@ -48,7 +50,11 @@ type book struct {
 // ask keeps an answer. A question that cannot be answered is one that the page will not answer
 // either.
 func (b *book) ask(name string, q url.Values) {
-	x, err := b.s.api[name](q)
+	f := b.s.api[name]
+	if f == nil {
+		return
+	}
+	x, err := f(q)
 	if err != nil {
 		return
 	}
@@ -65,13 +71,12 @@ func WriteHTML(w io.Writer, v *View) error {
 		return err
 	}
 	b := &book{s: NewServer(v), answers: map[string]any{}}
-	for _, name := range []string{"trace", "items", "table", "flame", "objects", "requests", "records"} {
+	for _, name := range []string{"trace", "experiment"} {
 		b.ask(name, nil)
 	}
-	b.pictures()
-	b.details()
-	b.before()
-	b.answers["file"] = b.timeline()
+	if v.t != nil {
+		b.trace()
+	}
 	answers, err := json.Marshal(b.answers)
 	if err != nil {
 		return err
@@ -86,6 +91,17 @@ func WriteHTML(w io.Writer, v *View) error {
 	}
 	return file.Execute(w, map[string]any{"Style": template.CSS(style), "Answers": template.JS(answers),
 		"Modules": template.HTML(modules)})
+}
+
+// trace asks for all that is kept of a trace.
+func (b *book) trace() {
+	for _, name := range []string{"items", "names", "table", "flame", "objects", "requests", "records"} {
+		b.ask(name, nil)
+	}
+	b.pictures()
+	b.details()
+	b.before()
+	b.answers["file"] = b.timeline()
 }
 
 // window is the whole run on some pixels.
@@ -110,16 +126,34 @@ func (b *book) pictures() {
 	}
 }
 
-// before asks for what changed.
+// before asks for the comparison.
 func (b *book) before() {
 	v := b.s.view.Before
 	if v == nil {
 		return
 	}
 	b.ask("compared", nil)
+	if v.Wait() != nil {
+		return
+	}
 	was := &book{s: NewServer(v)}
 	if x, err := was.s.bands(was.window(keptParts)); err == nil {
 		b.answers["before/bands"] = x
+	}
+	left := mostCompared
+	for _, c := range conclusions(v.items(), b.s.view.items()) {
+		subject := cmp.Or(c.Now, c.Was).Subject
+		if left--; left < 0 {
+			break
+		}
+		for below, of := range map[string]*book{"": b, "before/": was} {
+			q := of.window(keptParts)
+			q.Set("kind", subject.Kind)
+			q.Set("name", subject.Name)
+			if x, err := of.s.bands(q); err == nil {
+				b.answers[below+"bands?name="+shown(subject.Name)] = x
+			}
+		}
 	}
 }
 
@@ -135,10 +169,7 @@ func (b *book) details() {
 			b.ask("records", url.Values{"name": {shown(k.Name)}})
 		}
 	}
-	procs := slices.DeleteFunc(slices.Clone(b.s.view.facts.Entries), func(e profile.Entry) bool {
-		return e.Kind != profile.KindProc || e.File == ""
-	})
-	slices.SortStableFunc(procs, func(a, b profile.Entry) int { return int(min(max(b.SelfNPT-a.SelfNPT, -1), 1)) })
+	procs := slices.DeleteFunc(b.s.view.procedures(), func(e profile.Entry) bool { return e.File == "" })
 	for _, e := range procs[:min(len(procs), mostKeptSources)] {
 		b.ask("source", url.Values{"name": {shown(e.Name)}})
 	}

@@ -46,12 +46,7 @@ func NewServer(v *View) *Server {
 		panic(err) // the folder is embedded
 	}
 	s.mux.Handle("/", http.FileServerFS(files))
-	s.api = map[string]answer{
-		"trace": s.trace, "tracks": s.tracks, "timeline": s.timeline, "bands": s.bands, "fold": s.fold,
-		"items": s.whole(s.conclusions), "table": s.whole(s.table), "flame": s.whole(s.flame), "path": s.whole(s.path),
-		"source": s.whole(s.source), "whatif": s.whole(s.whatIf), "requests": s.whole(s.requests),
-		"objects": s.whole(s.objects), "records": s.whole(s.records),
-	}
+	s.api = s.questions()
 	if v.Before != nil {
 		s.api["compared"] = s.whole(s.compared)
 		NewServer(v.Before).answers(s.mux, "/api/v1/before/")
@@ -59,6 +54,23 @@ func NewServer(v *View) *Server {
 	s.answers(s.mux, "/api/v1/")
 	s.mux.HandleFunc("/api/", http.NotFound)
 	return s
+}
+
+// questions are those that can be answered.
+func (s *Server) questions() map[string]answer {
+	if s.view.t == nil {
+		return map[string]answer{"trace": s.alone, "experiment": s.experiment}
+	}
+	api := map[string]answer{
+		"trace": s.trace, "tracks": s.tracks, "timeline": s.timeline, "bands": s.bands, "fold": s.fold,
+		"items": s.whole(s.conclusions), "table": s.whole(s.table), "flame": s.whole(s.flame), "path": s.whole(s.path),
+		"source": s.whole(s.source), "names": s.whole(s.names), "whatif": s.whole(s.whatIf), "requests": s.whole(s.requests),
+		"objects": s.whole(s.objects), "records": s.whole(s.records),
+	}
+	if s.view.tried != nil {
+		api["experiment"] = s.experiment
+	}
+	return api
 }
 
 // answers lets the server answer below a path.
@@ -211,7 +223,7 @@ func (s *Server) trace(url.Values) (any, error) {
 	v := s.view
 	run := Run{File: v.File, Wall: int64(v.t.Wall()), Procs: int(v.t.Int("gomaxprocs")), Said: map[string][]*doc.Text{}}
 	run.Program, _ = v.t.Attr("program").(string)
-	run.Live = s.live
+	run.Live, run.Tried = s.live, v.tried != nil
 	if v.Before != nil {
 		run.Before = v.Before.File
 	}
@@ -244,11 +256,20 @@ type Run struct {
 	Before  string                 `json:"before,omitempty"` // file of the trace before
 	Live    *LiveState             `json:"live,omitempty"`
 	Events  int64                  `json:"events"`
-	Said    map[string][]*doc.Text `json:"said"` // by section of the report
+	Said    map[string][]*doc.Text `json:"said"`       // by section of the report
+	Tried   bool                   `json:"experiment"` // there is one, too
+	Alone   bool                   `json:"alone"`      // there is nothing else
 	Left    int64                  `json:"slices_left"`
 	Locks   int64                  `json:"locks_left"`
 	Kinds   int                    `json:"record_kinds"` // of the program's own
 	Unread  int64                  `json:"records_left"` // of these, that cannot be read
+}
+
+// alone answers with the run of an experiment without a trace.
+func (s *Server) alone(url.Values) (any, error) {
+	x := s.view.tried
+	return Run{File: x.File, Program: x.Program, Read: true, Tried: true, Alone: true,
+		Said: map[string][]*doc.Text{}}, nil
 }
 
 // Conclusion is a conclusion, with the command that checks its gain.

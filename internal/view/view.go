@@ -13,9 +13,12 @@
 //	                                           fine_ns: shorter ones may be together. exact reads that
 //	                                           part again, if it is not too long
 //	fold?name&from&to&px                       how many goroutines of a function there are, by their states
-//	bands?from&to&px[&item]                    pictures of the run, of a conclusion if there is one
+//	bands?from&to&px[&item][&kind&name]        pictures of the run, of a conclusion if there is one,
+//	                                           of a part of the program if there is a name
 //	path?from&to&px                            pieces of the path between two times
 //	table                                      entries of the profile
+//	names                                      procedures, also of the trace before, in the order
+//	                                           in which they get colours
 //	objects                                    locks, channels and the like
 //	source?name                                lines of a procedure, with their costs
 //	requests?[name]                            requests by name; those of a name over time
@@ -24,6 +27,9 @@
 //	records[?name]                             kinds of records that the program defines; those of a kind
 //	flame                                      call paths, from the outside in
 //	compared                                   what changed since the trace before, if there is one
+//	experiment                                 an experiment, if one is shown: see package
+//	                                           report/experiment. Without a trace there are
+//	                                           only this and trace
 //
 // What is below before/ is about that trace. Of a program that runs the answers are about its
 // newest frame:
@@ -53,18 +59,24 @@ type View struct {
 	Sources func() report.Sources // from where source is shown
 	Before  *View                 // the trace with which it is compared; nil: none
 
-	t       *trace.Trace
+	t       *trace.Trace // nil: there is only an experiment
+	tried   *Tried       // nil: there is none
 	tracks  *tracks
 	done    chan struct{} // closed when the trace has been read; what follows is known then
 	err     error
 	lanes   lanes.Left
 	facts   *advice.Facts
-	items   func() []advice.Item
-	flame   func() *Flame
-	whole   func() *critpath.Result // with its path; nil: there is none
-	asking  sync.Mutex              // held by one that computes from the steps
 	exact   exact
 	records records
+	computed
+}
+
+// computed are results that take time, and are computed when they are asked for.
+type computed struct {
+	items  func() []advice.Item
+	flame  func() *Flame
+	whole  func() *critpath.Result // with its path; nil: there is none
+	asking sync.Mutex              // held by one that computes from the steps
 }
 
 // New begins to read a trace. Its tracks are shown as far as it has been read.

@@ -91,7 +91,7 @@ func (e *Experiment) analyze(p *Plan) (*PlanResult, error) {
 		}
 	}
 	slices.SortStableFunc(one.Points, func(a, b Point) int { return cmp.Compare(a.Quantile, b.Quantile) })
-	one.Residuals = e.residuals(p, f, names)
+	one.Residuals, one.Deviation = d.Residuals(f, names)
 	for _, x := range others {
 		if x.Significant {
 			between := Interaction{Names: e.labels(x.Name, at), Effect: x.Effect, SE: x.SE, PHolm: x.PHolm}
@@ -137,34 +137,6 @@ func (e *Experiment) fit(d *doe.Data) (*doe.Fit, error) {
 func (e *Experiment) labels(numbers string, at map[string]int) (list []string) {
 	for n := range strings.SplitSeq(numbers, ":") {
 		list = append(list, e.Factors[at[n]].Label())
-	}
-	return list
-}
-
-// residuals are what significant effects, whose names are given, and differences between blocks do
-// not explain.
-func (e *Experiment) residuals(p *Plan, f *doe.Fit, significant []string) []float64 {
-	list := make([]float64, len(p.Runs))
-	for i, r := range p.Runs {
-		list[i] = r.Response - f.Mean
-		for _, x := range f.Effects {
-			if !slices.Contains(significant, x.Name) {
-				continue
-			}
-			sign := 1.
-			for n := range strings.SplitSeq(x.Name, ":") {
-				k := slices.IndexFunc(p.Factors, func(of int) bool { return strconv.Itoa(of) == n })
-				sign *= float64(r.Levels[k])
-			}
-			list[i] -= sign * x.Effect / 2
-		}
-	}
-	sum, n := map[int]float64{}, map[int]float64{}
-	for i, r := range p.Runs {
-		sum[r.Block], n[r.Block] = sum[r.Block]+list[i], n[r.Block]+1
-	}
-	for i, r := range p.Runs {
-		list[i] -= sum[r.Block] / n[r.Block]
 	}
 	return list
 }

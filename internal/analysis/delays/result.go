@@ -47,6 +47,7 @@ type PlanResult struct {
 	// Residuals are, in the order of the runs, the responses less the mean and the significant
 	// effects.
 	Residuals []float64 `json:"residuals"`
+	Deviation float64   `json:"residual_sd,omitempty"` // their standard deviation; 0: not known
 }
 
 // Point is one of a half-normal plot.

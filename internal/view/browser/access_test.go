@@ -19,16 +19,22 @@ func TestAccess(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := open(t, serve(t, fileOf(t, "locks"), fileOf(t, "convoy")).address, 1280)
-	eval[chromedp.Void](p, string(axe)+"; undefined")
+	p.readable(string(axe), both)
+}
+
+// readable checks views by axe-core.
+func (p *page) readable(axe string, views []string) {
+	p.Helper()
+	eval[chromedp.Void](p, axe+"; undefined")
 	for _, dark := range []bool{false, true} {
 		p.dark(dark)
 		for _, wide := range []int64{1280, 400} {
 			p.size(wide)
-			for _, id := range both {
+			for _, id := range views {
 				p.tab(id)
 				for _, v := range eval[[]string](p, `axe.run().then((r) => r.violations.map((v) =>
 					v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 150) + " " + n.failureSummary).join(" | ")))`) {
-					t.Errorf("%s, dark: %v, %d pixels: %s", id, dark, wide, v)
+					p.Errorf("%s, dark: %v, %d pixels: %s", id, dark, wide, v)
 				}
 			}
 		}

@@ -95,7 +95,7 @@ func TestBefore(t *testing.T) {
 	views(p, both)
 	p.size(1280)
 	p.tab("compared")
-	p.until(`document.querySelectorAll("#panel figure canvas").length === 2`)
+	p.until(`document.querySelectorAll("#panel figure canvas").length === 3`) // busy processors, and a part of one program
 	if n := eval[int](p, `document.querySelectorAll("#panel tbody tr").length`); n < 10 {
 		p.Errorf("found %d entries that changed", n)
 	}

@@ -2,14 +2,16 @@
 
 import { render } from "./vendor/preact.mjs";
 import { effect, signal } from "./vendor/signals-core.mjs";
+import { rank } from "./bands.mjs";
 import { Change, Parallel, prepare, share } from "./change.mjs";
 import { Compared } from "./compared.mjs";
+import { Experiments } from "./experiment.mjs";
 import { drawFlame, flameAt, zoomFlame } from "./flame.mjs";
 import { offline } from "./offline.mjs";
 import { frames, Live } from "./live.mjs";
 import { Records } from "./records.mjs";
 import { Requests } from "./requests.mjs";
-import { ask, asked, before, choose, failed, html, news, reading, run, running, tab, timeline, told } from "./state.mjs";
+import { ask, asked, before, choose, failed, html, names, news, reading, run, running, tab, timeline, told } from "./state.mjs";
 import { About, Objects, Source, Table } from "./tables.mjs";
 import { WhatIf } from "./whatif.mjs";
 import { count, percent, time } from "./words.mjs";
@@ -17,10 +19,11 @@ import { count, percent, time } from "./words.mjs";
 /** @type {[string, string, () => any][]} */
 const all = [["change", "What to change", Change], ["compared", "Before and after", Compared], ["timeline", "Timeline", Time], ["parallel", "Parallelism", Parallel],
   ["flame", "Flame graph", Paths], ["table", "Table", Table], ["source", "Source", Source], ["objects", "Locks and channels", Objects],
-  ["requests", "Requests", Requests], ["records", "Records", Records], ["whatif", "What if", WhatIf], ["about", "About this trace", About]];
-// What-if takes a server, a comparison two traces, and records a program that writes some.
-const missing = { whatif: () => offline, compared: () => !run.value?.before, records: () => !run.value?.record_kinds };
-const shown = () => all.filter(([id]) => !missing[id]?.());
+  ["requests", "Requests", Requests], ["records", "Records", Records], ["whatif", "What if", WhatIf], ["experiment", "Experiments", Experiments], ["about", "About this trace", About]];
+// What-if takes a server, a comparison two traces, records a program that writes some. Most take a trace.
+const missing = { whatif: () => offline, compared: () => !run.value?.before, records: () => !run.value?.record_kinds,
+  experiment: () => !run.value?.experiment };
+const shown = () => all.filter(([id]) => (id === "experiment" || !run.value?.alone) && !missing[id]?.());
 const early = ["change", "timeline", "parallel"]; // they show what has been read so far
 const quick = [...early, "flame", "table", "objects", "records", "about"]; // they show a frame of a program that runs
 
@@ -40,7 +43,7 @@ function App() {
   return html`
     <header>
       <h1>${r.program || r.file || "trace"}</h1>
-      <span class="dim">${time(r.wall_ns)}${r.procs ? ` on ${r.procs} ${r.procs === 1 ? "processor" : "processors"}` : ""}</span>
+      <span class="dim">${r.alone ? "experiment" : time(r.wall_ns)}${r.procs ? ` on ${r.procs} ${r.procs === 1 ? "processor" : "processors"}` : ""}</span>
       ${before ? html` <strong>before</strong> <a href=${"/#" + id}>after</a>` : r.before && !offline ? html` <a href=${"/?before#" + id}>before: ${r.before}</a>` : null}
       ${r.live ? Live(r.live) : null}
       ${r.read ? null : html` <label>reading <progress value=${share()} max="1"></progress> ${percent(share())}</label>`}
@@ -116,7 +119,10 @@ addEventListener("resize", () => {
 // load asks for the run.
 async function load() {
   try {
-    run.value = await ask("trace");
+    const r = await ask("trace");
+    if (r.read && !r.alone && r.live?.state !== "running") rank(await names());
+    run.value = r;
+    if (run.value.alone) choose("experiment");
     document.title = (run.value.program || run.value.file || "trace") + " · qinst";
   } catch (e) {
     failed.value = String(e.message || e);
@@ -140,6 +146,8 @@ function follow() {
   source.onerror = () => { source.close(); failed.value = "qinst view has ended."; };
 }
 await load();
-if (offline) prepare();
+if (run.value?.alone) {
+  // there is no trace to follow
+} else if (offline) prepare();
 else if (run.value?.live) frames(load);
-if (!offline && !running()) follow();
+if (!offline && !running() && !run.value?.alone) follow();

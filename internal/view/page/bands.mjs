@@ -13,26 +13,38 @@ const given = new Map([["all others", "#9aa0a6"], ["nobody", "#c3c6ca"], ["wait"
   ["running", "#3f8f58"], ["off-CPU", "#6b6f75"]]);
 const fixed = given.size;
 
+let ranked = false;
+
+// rank gives procedures their colours, in the order of their own time in the whole trace. What has no
+// rank gets one by its letters. Until the trace has been read names get colours as they come.
+export function rank(names) {
+  for (const name of [...given.keys()].slice(fixed)) given.delete(name);
+  names.forEach((name, i) => { if (!given.has(name)) given.set(name, palette[i % palette.length]); });
+  ranked = true;
+}
+
 export function colorOf(name) {
-  if (!given.has(name)) given.set(name, palette[(given.size - fixed) % palette.length]);
+  if (!given.has(name)) given.set(name, palette[(ranked ? letters(name) : given.size - fixed) % palette.length]);
   return given.get(name);
 }
+
+const letters = (name) => [...name].reduce((sum, c) => (sum * 31 + c.codePointAt(0)) % 65521, 7);
 
 // number is one with two digits after the point, if it has any.
 const number = (x) => String(Math.round(x * 100) / 100);
 const mean = (list) => list.reduce((a, b) => a + b, 0) / Math.max(1, list.length);
 
 // Bands draws bands below each other, on one time axis from and to ns. told gets what is at the
-// pointer; pick the time of a click.
-export function Bands({ list, from, to, tall = 64, told, pick }) {
+// pointer; pick the time of a click. share is the part of the width that the axis takes.
+export function Bands({ list, from, to, tall = 64, told, pick, share: wide = 1 }) {
   return html`<div class="bands">${list.map((b) => html`<figure>
     <figcaption>${b.title}${b.id === "path" ? null : html`<span class="dim"> (scale: ${number(b.top)})</span>`}</figcaption>
-    <canvas style=${{ height: tall + "px" }} role="img" aria-label=${words(b)} ref=${(c) => { if (c) draw(c, b, tall); }}
+    <canvas style=${{ height: tall + "px", width: 100 * wide + "%" }} role="img" aria-label=${words(b)} ref=${(c) => { if (c) draw(c, b, tall); }}
       onPointerMove=${(e) => told(at(b, e, from, to))} onClick=${(e) => pick && pick(when(e, from, to))}></canvas>
     <div class="legend">${b.series.map((s) => html`<span><span class="key" style=${{ background: colorOf(s.name) }}></span>${s.name}
       ${share(mean(s.values))}</span>`)}</div>
   </figure>`)}
-  <div class="row dim ends"><span>${time(from)}</span><span>${time(to)}</span></div></div>`;
+  <div class="row dim ends" style=${{ width: 100 * wide + "%", minWidth: "120px" }}><span>${time(from)}</span><span>${time(to)}</span></div></div>`;
 }
 
 // share is a mean, if it is not too small to be said.

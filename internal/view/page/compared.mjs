@@ -1,12 +1,13 @@
 // What changed between two traces: how long they took, their conclusions, and the times of procedures.
 
-import { Bands } from "./bands.mjs";
+import { Both } from "./both.mjs";
 import { Gain } from "./change.mjs";
+import { offline } from "./offline.mjs";
 import { answer, html, show, told } from "./state.mjs";
 import { count, percent, time } from "./words.mjs";
 
+const pictured = ["proc", "loop", "goroutine", "sync"], mostSubjects = 30;
 const states = { gone: "gone", new: "new", both: "in both" };
-const parts = Math.min(1200, Math.max(200, Math.round(innerWidth / 2)));
 
 export function Compared() {
   return answer("compared", ({ was, now, conclusions, entries, more }) => html`
@@ -15,8 +16,7 @@ export function Compared() {
     ${was.program !== now.program ? html`<p class="warn">These are two programs, ${was.program} and ${now.program}: only what has the same name is compared.</p>` : null}
     <p class="dim">Runs of one program differ, too. qinst gate finds out whether a change makes a program slower.</p>
     <p class="told dim" aria-live="polite">${told.value || "\u00a0"}</p>
-    <h2>Before</h2>${Busy("before/", was, Math.max(was.wall_ns, now.wall_ns))}
-    <h2>After</h2>${Busy("", now, Math.max(was.wall_ns, now.wall_ns))}
+    ${Both(was, now, subjects(conclusions, entries))}
     <h2>Conclusions</h2>
     ${conclusions.length ? html`<ul>${conclusions.map((c) => Conclusion(c, (c.now ? now : was).wall_ns))}</ul>` : html`<p>Neither trace has one.</p>`}
     <h2>Procedures, loops and goroutines</h2>
@@ -44,10 +44,14 @@ function changed(was, now) {
   return change(now.self_npt_ns, was.self_npt_ns);
 }
 
-// Busy are the busy processors of a trace. Both have one scale of time.
-function Busy(of, { wall_ns: wall }, longest) {
-  return answer(`${of}bands?from=0&to=${wall}&px=${parts}`, (list) => html`<div style=${{ width: `${(100 * wall) / longest}%` }}>
-    <${Bands} list=${list.filter((b) => b.id === "busy")} from=${0} to=${wall} tall=${64} told=${(x) => { told.value = x; }} /></div>`, "Drawing");
+// subjects are the parts of the program that conclusions are about, and those that changed most. A
+// page in a file has pictures of the first ones.
+function subjects(conclusions, entries) {
+  const by = new Map();
+  for (const { kind, name } of [...conclusions.map((c) => (c.now || c.was).subject), ...entries]) {
+    if (name && pictured.includes(kind) && !by.has(name) && (!offline || offline["bands?name=" + name])) by.set(name, { kind, name });
+  }
+  return [...by.values()].slice(0, mostSubjects);
 }
 
 function Conclusion({ state, was, now }, wall) {

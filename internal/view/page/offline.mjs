@@ -7,8 +7,9 @@ export const offline = text ? JSON.parse(text) : null;
 export function answerOf(path) {
   const [name, query] = path.split("?"), q = new URLSearchParams(query), from = +q.get("from"), to = +q.get("to");
   const in_ = (a, b) => a < to && b > from;
-  if (name === "bands") {
-    const list = offline[q.has("item") ? `bands?item=${q.get("item")}` : "bands"] || [], wall = offline.trace.wall_ns;
+  if (name === "bands" || name === "before/bands") {
+    const of = q.has("item") ? `?item=${q.get("item")}` : q.has("name") ? `?name=${q.get("name")}` : "";
+    const list = offline[name + of] || offline[name] || [], wall = name === "bands" ? offline.trace.wall_ns : offline.compared.was.wall_ns;
     return list.map((b) => ({ ...b, series: b.series.map((s) => ({ ...s, values: cut(s.values, from / wall, to / wall) })) }));
   }
   if (name === "fold" && offline[`fold?name=${q.get("name")}`]) {
@@ -22,7 +23,6 @@ export function answerOf(path) {
       spans: t.spans?.filter((s) => in_(s[1], s[2])),
       values: t.values?.filter(([at], i) => at < to && (t.values[i + 1]?.[0] ?? Infinity) > from) })) };
   }
-  if (name === "before/bands") return offline[name];
   if (path in offline) return offline[path];
   throw new Error("This page is a file without a server, and does not have this. qinst view computes it from the trace.");
 }

@@ -1,5 +1,6 @@
 // Records of kinds that the program defines: a table, and each field that is a number over time.
 
+import { dots } from "./dots.mjs";
 import { signal } from "./vendor/signals-core.mjs";
 import { answer, html, lead, run, timeline, told } from "./state.mjs";
 import { count, time } from "./words.mjs";
@@ -52,18 +53,6 @@ function Curve(f, i, rows, [from, to]) {
   };
   return html`<figure><figcaption>${f.name}${f.unit && f.unit !== "ns" ? ` in ${f.unit}` : ""}<span class="dim"> (from ${cell(least, f)} to ${cell(most, f)})</span></figcaption>
     <canvas style=${{ height: tall + "px" }} role="img" aria-label=${`${f.name} of ${count(points.length)} records, from ${cell(least, f)} to ${cell(most, f)}`}
-      ref=${(c) => { if (c) draw(c, points, from, to, least, most); }} onPointerMove=${say}
+      ref=${(c) => { if (c) dots(c, tall, points, [from, to], [least, most]); }} onPointerMove=${say}
       onClick=${(e) => look(from + (e.offsetX / e.target.clientWidth) * (to - from))}></canvas></figure>`;
-}
-
-function draw(c, points, from, to, least, most) {
-  const dpr = devicePixelRatio;
-  c.width = Math.max(1, Math.round(c.clientWidth * dpr));
-  c.height = tall * dpr;
-  const g = c.getContext("2d");
-  g.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--bar");
-  for (const [at, v] of points) {
-    const x = ((at - from) / Math.max(1, to - from)) * c.width, y = (1 - (v - least) / Math.max(1e-300, most - least)) * (c.height - 4 * dpr) + 2 * dpr;
-    g.fillRect(x - dpr, y - dpr, 2 * dpr, 2 * dpr);
-  }
 }

@@ -30,6 +30,14 @@ export async function ask(path) {
   return answer.json();
 }
 
+// names are procedures in the order in which they get colours: of the trace that is shown first, also
+// on the page of the one before it.
+export async function names() {
+  if (offline) return offline.names || [];
+  const answer = await fetch("/api/v1/names");
+  return answer.ok ? answer.json() : [];
+}
+
 // running is whether the page shows a program that runs, in frames: see follow in app.mjs.
 export const running = () => run.value?.live?.state === "running";
 
