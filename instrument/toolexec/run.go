@@ -86,9 +86,9 @@ func (p *process) answer(args []string) ([]byte, error) {
 	return cmd.Output()
 }
 
-// link gives the program its settings, so that it needs no QINST, and the procedures that are held
-// from the start. They are part of the linker's identity only, so changing a limit recompiles
-// nothing.
+// link gives the program its settings, so that it needs no QINST, the procedures that are held from
+// the start, and its build id. Settings and procedures are part of the linker's identity only, so
+// changing a limit recompiles nothing.
 func (p *process) link(args []string) error {
 	asked := len(args) == 2 && args[1] == "-V=full" // for its identity
 	file := p.sel.pruneFile(goDirectory())
@@ -103,7 +103,7 @@ func (p *process) link(args []string) error {
 		if args, err = unmarked(args, p.sel.Mark); err != nil {
 			return err
 		}
-		args = withFini(args)
+		args = withBuildID(withFini(args), p.env("GOOS"))
 	}
 	if p.sel.Settings == "" && held == "" {
 		return p.replace(args)

@@ -19,14 +19,15 @@ import (
 //
 // The line of a caller is that of the call, or of the go statement, if only one line of it makes
 // that; else that of the loop that it was in, or its first one. That is also the line of a
-// procedure's own time. The binary has its name; traces have no build id.
+// procedure's own time. The binary has its name, and its GNU build id if the linker wrote one.
 func Pprof(w io.Writer, t *trace.Trace, p *profile.Profile, v View) error {
 	c := &pprofer{out: &pprof.Profile{DefaultSampleType: "npt", TimeNanos: t.Began, DurationNanos: p.Wall, Period: 1,
 		PeriodType: &pprof.ValueType{Type: "npt", Unit: "nanoseconds"}},
 		functions: map[profile.Frame]*pprof.Function{}, locations: map[profile.Frame]*pprof.Location{},
 		sites: sites(t.Tables())}
 	program, _ := t.Attr("program").(string)
-	c.out.Mapping = []*pprof.Mapping{{ID: 1, File: program, HasFunctions: true, HasFilenames: true,
+	id, _ := t.Attr("build_id").(string)
+	c.out.Mapping = []*pprof.Mapping{{ID: 1, File: program, BuildID: id, HasFunctions: true, HasFilenames: true,
 		HasLineNumbers: true}}
 	for _, kind := range []string{"npt", "busy", "spin", "blocked", "ready", "syscall"} {
 		c.out.SampleType = append(c.out.SampleType, &pprof.ValueType{Type: kind, Unit: "nanoseconds"})

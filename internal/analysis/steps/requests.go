@@ -66,6 +66,34 @@ var servers = map[string]string{
 	"testing.(*B).run1.func1": RequestTest,
 }
 
+// MayHaveRequests reports whether a trace may have any. It reads the events once, which takes no
+// memory, unless a name in the tables is enough.
+func MayHaveRequests(source trace.Source) (may bool, losses trace.Losses, err error) {
+	t := source.Tables()
+	for i := range t.Functions {
+		may = may || servers[t.Functions[i].Name] != ""
+	}
+	for i := range t.Points {
+		may = may || servers[t.Points[i].Name] != ""
+	}
+	for i := range t.Codes {
+		may = may || servers[t.Codes[i].Function] != ""
+	}
+	if may {
+		return true, losses, nil
+	}
+	losses, err = source.Events(func(events []trace.Event) error {
+		for i := range events {
+			switch events[i].Kind {
+			case trace.Region, trace.Task, trace.Labeled, trace.Named:
+				may = true
+			}
+		}
+		return nil
+	})
+	return may, losses, err
+}
+
 // mostRequests bounds Program.Requests.
 const mostRequests = 1 << 22
 

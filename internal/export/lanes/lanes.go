@@ -45,6 +45,12 @@ type Knower interface {
 	IsLock(object trace.Address) bool
 }
 
+// Sampler is a form that takes samples of what goroutines ran, too.
+type Sampler interface {
+	// Sample is one of a goroutine's lane.
+	Sample(lane ID, at trace.Time, s trace.Sampled)
+}
+
 // ID is the number of a lane.
 type ID uint64
 
@@ -120,6 +126,7 @@ func Show(source trace.Source, form Form) (Left, trace.Losses, error) {
 		called: map[string]int{}}
 	s.forgets, _ = form.(Forgetter)
 	s.knows, _ = form.(Knower)
+	s.samples, _ = form.(Sampler)
 	s.r = replay.New(source, replay.Options{After: s.after})
 	losses, err := s.r.Run(s)
 	if err == nil {
@@ -131,13 +138,12 @@ func Show(source trace.Source, form Form) (Left, trace.Losses, error) {
 // shower follows the goroutines.
 type shower struct {
 	replay.Nop
-	r       *replay.Replay
-	form    Form
-	forgets Forgetter    // the form; nil: it does not
-	knows   Knower       // the same
-	gs      []*goroutine // by slot
-	procs   []*goroutine // that run, by processor
-	gc      bool         // a cycle of the collector is open
+	r    *replay.Replay
+	form Form
+	more
+	gs    []*goroutine // by slot
+	procs []*goroutine // that run, by processor
+	gc    bool         // a cycle of the collector is open
 
 	collects bool          // it has a lane
 	locks    map[int]*lock // by [replay.Object.ID]; nil: without lanes
@@ -148,6 +154,13 @@ type shower struct {
 	flows uint64
 	names map[place]string
 	left  Left
+}
+
+// more is the form, where it is more than that; nil: it is not.
+type more struct {
+	forgets Forgetter
+	knows   Knower
+	samples Sampler
 }
 
 // place is one at which goroutines wait for an object.
@@ -203,6 +216,10 @@ func (s *shower) after(e *trace.Event) {
 		s.change(e)
 	case trace.Mark:
 		s.mark(e)
+	case trace.Sample:
+		if l := s.at(e.Slot); l != nil && s.samples != nil {
+			s.samples.Sample(l.id, e.Time, e.Sample())
+		}
 	}
 }
 

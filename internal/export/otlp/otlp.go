@@ -42,6 +42,10 @@ type Counts struct {
 // Write writes the spans of a trace, each batch of them with one call of to's Write: it is complete
 // in itself.
 func Write(to io.Writer, source trace.Source) (Counts, trace.Losses, error) {
+	may, losses, err := steps.MayHaveRequests(source)
+	if err != nil || !may {
+		return Counts{}, losses, err
+	}
 	p, losses, err := steps.Build(source, steps.Options{})
 	if err != nil {
 		return Counts{}, losses, err

@@ -39,6 +39,9 @@ func TestWrite(t *testing.T) {
 			found = append(found, fmt.Sprint(s.Name, a["qinst.kind"], a["qinst.goroutine"], " ", s.StartTimeUnixNano,
 				s.EndTimeUnixNano))
 		}
+		if n, _, err := otlp.Write(new(bytes.Buffer), source); err != nil || n.Unended != p.Unended {
+			t.Errorf("found %d requests that did not end, expected %d, error %v", n.Unended, p.Unended, err)
+		}
 		slices.Sort(want)
 		slices.Sort(found)
 		if !slices.Equal(found, want) {
@@ -175,5 +178,20 @@ func TestParents(t *testing.T) {
 	left, _, err := otlp.Write(new(bytes.Buffer), source)
 	if err != nil || left.Unended != 1 {
 		t.Errorf("%d requests did not end, expected 1, error %v", left.Unended, err)
+	}
+}
+
+// A trace in which nothing could be a request is known for that without its steps.
+func TestNoRequests(t *testing.T) {
+	for _, want := range []bool{false, true} {
+		b := tracetest.New(1)
+		g := b.Go(0, "main.main")
+		b.Start(g, 0)
+		if want {
+			b.BeginRegion(g, "r")
+		}
+		if may, _, err := steps.MayHaveRequests(b.At(1000).Trace()); err != nil || may != want {
+			t.Errorf("found %v, expected %v, error %v", may, want, err)
+		}
 	}
 }

@@ -8,10 +8,13 @@
 //	regions               a track of the group "regions"
 //	a slice               a slice with its kind as category
 //	a wake-up             an instant "wakes", and a flow to the slice "ready" that it begins
+//	a sample              a sample of the goroutine's thread with its call stack: functions of the
+//	                      text that ran, or else procedures and loops
+//	the binary            the mapping of all frames, with its build id
 //
-// Lost are counts of procedures and loops without events, samples, records of the program's own,
-// labels, and the name of a goroutine before it gave itself another one. Times are ns since the
-// trace began.
+// Lost are counts of procedures and loops without events, lines of samples and the time that one
+// stands for, records of the program's own, labels, and the name of a goroutine before it gave
+// itself another one. Times are ns since the trace began.
 package perfetto
 
 import (
@@ -24,8 +27,9 @@ import (
 
 // Write writes a trace. It returns what has no lane, and the losses of the trace.
 func Write(to io.Writer, source trace.Source) (lanes.Left, trace.Losses, error) {
-	w := &writer{to: to, names: map[string]uint64{}, pid: uint64(source.Tables().Int("pid"))}
-	w.start(source.Tables())
+	t := source.Tables()
+	w := &writer{to: to, names: map[string]uint64{}, pid: uint64(t.Int("pid")), calls: newCalls(t)}
+	w.start(t)
 	left, losses, err := lanes.Show(source, w)
 	if w.flush(); err == nil {
 		err = w.err
@@ -90,6 +94,7 @@ type writer struct {
 	err   error
 	names map[string]uint64 // that the file has
 	pid   uint64
+	calls calls
 	group [lanes.NumGroups]bool // that have a track
 
 	interned, inner []byte // under construction
@@ -124,7 +129,7 @@ func (w *writer) Lane(l lanes.Lane) {
 	switch l.Group {
 	case lanes.Goroutines:
 		thread := wire.Number(w.inner[:0], threadPID, w.pid)
-		thread = wire.Number(thread, threadTID, uint64(uint32(l.Number))&(1<<31-1))
+		thread = wire.Number(thread, threadTID, tid(l.ID))
 		w.inner = wire.Text(thread, threadName, l.Name)
 		d = wire.Bytes(d, descriptorThread, w.inner)
 	default:
@@ -136,6 +141,9 @@ func (w *writer) Lane(l lanes.Lane) {
 	}
 	w.describe(d)
 }
+
+// tid is the number of a goroutine as that of a thread.
+func tid(lane lanes.ID) uint64 { return uint64(lane) & (1<<31 - 1) }
 
 // describe writes a descriptor, in a packet with other fields that are numbers.
 func (w *writer) describe(d []byte, fields ...uint64) {
@@ -198,17 +206,23 @@ func (w *writer) Value(lane lanes.ID, at trace.Time, n int64) {
 // begin begins a packet with an event, and returns where they begin. Names that are new come before
 // the event.
 func (w *writer) begin(lane lanes.ID, at trace.Time, kind uint64) (packet, event int) {
-	b, packet := wire.Open(w.b, tracePacket)
+	b, packet := w.open(at)
+	b, event = wire.Open(b, packetEvent)
+	b = append(b, eventType<<3, byte(kind))
+	w.b = wire.Number(b, eventTrack, firstLane+uint64(lane))
+	return packet, event
+}
+
+// open begins a packet of a time, with what is new of interned data.
+func (w *writer) open(at trace.Time) (b []byte, packet int) {
+	b, packet = wire.Open(w.b, tracePacket)
 	b = wire.Number(b, packetTimestamp, uint64(at))
 	b = append(b, packetSequence<<3, 1, packetFlags<<3, flagNeedsState)
 	if len(w.interned) > 0 {
 		b = wire.Bytes(b, packetInterned, w.interned)
 		w.interned = w.interned[:0]
 	}
-	b, event = wire.Open(b, packetEvent)
-	b = append(b, eventType<<3, byte(kind))
-	w.b = wire.Number(b, eventTrack, firstLane+uint64(lane))
-	return packet, event
+	return b, packet
 }
 
 func (w *writer) end(packet, event int) {

@@ -2,13 +2,17 @@ package browser
 
 import (
 	"bytes"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -85,6 +89,95 @@ func TestSpeedscope(t *testing.T) {
 			}
 		})
 	}
+}
+
+// profilerCLI is the Firefox Profiler without its page: the same code reads the profile and
+// computes its trees.
+const profilerCLI = "@firefox-devtools/profiler-cli"
+
+// The Firefox Profiler takes its form, and has the same normalized processor time for each
+// procedure's own work as the form collapsed.
+func TestFirefox(t *testing.T) {
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("found no node in the PATH")
+	}
+	script := filepath.Join(tool(t, profilerCLI), "dist", "profiler-cli.js")
+	for _, name := range []string{"locks", "quicksort", "convoy"} {
+		file, profile := fileOf(t, name), filepath.Join(t.TempDir(), "profile.json")
+		qinst(t, "export", "-to", "firefox", "-o", profile, file)
+		want := map[string]float64{}
+		for line := range strings.Lines(string(qinst(t, "export", "-to", "collapsed", file))) {
+			at := strings.LastIndexByte(line, ' ')
+			ns, err := strconv.ParseFloat(strings.TrimSpace(line[at:]), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want[line[strings.LastIndexByte(line[:at], ';')+1:at]] += ns / 1e6
+		}
+		found := profiled(t, script, profile)
+		for f, ms := range want {
+			if math.Abs(found[f]-ms) > 1e-6 {
+				t.Errorf("%s: found %v ms of %s, expected %v", name, found[f], f, ms)
+			}
+		}
+	}
+}
+
+// profiled is the normalized processor time of each procedure's own work, in ms, as the Firefox
+// Profiler has it. Its command line asks a server, and starts one, but gives up after half a
+// second. So the server is started as the command does that. It can be asked when it has written a
+// file; a command that comes earlier takes it for one that has died, and removes its socket.
+func profiled(t *testing.T, script, profile string) map[string]float64 {
+	t.Helper()
+	sessions, err := os.MkdirTemp("", "cli") // short: the path of a socket begins with it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(sessions)
+	node := func(args ...string) *exec.Cmd {
+		cmd := exec.Command("node", slices.Concat([]string{script}, args, []string{"--session", "test"})...)
+		cmd.Env = append(os.Environ(), "PROFILER_CLI_SESSION_DIR="+sessions)
+		return cmd
+	}
+	server := node("--daemon", profile)
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer server.Wait()
+	defer server.Process.Kill()
+	var list []byte
+	for until := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		if _, err = os.Stat(filepath.Join(sessions, "test.json")); err == nil {
+			list, err = node("thread", "list", "--json").Output()
+		}
+		if err == nil {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatalf("profiler-cli: %v", err)
+		}
+	}
+	own := map[string]float64{}
+	for _, th := range decode[struct {
+		Threads []struct{ ThreadHandle, ProcessName string }
+	}](t, list).Threads {
+		if th.ProcessName != "npt" {
+			continue
+		}
+		text, err := node("thread", "functions", "--include-idle", "--thread", th.ThreadHandle, "--json").Output()
+		if err != nil {
+			t.Fatalf("profiler-cli: %v", err)
+		}
+		for _, f := range decode[struct {
+			Functions []struct {
+				Name        string
+				SelfSamples float64
+			}
+		}](t, text).Functions {
+			own[f.Name] += f.SelfSamples
+		}
+	}
+	return own
 }
 
 // Protoc takes the form perfetto apart.

@@ -19,6 +19,8 @@ var tools = map[string][2]string{
 	"speedscope": {"1.25.0", "2831f1e0d26df914b477e522d78b8485511495a6af81a0b88158f8b48f9e0d03"},
 	"axe-core":   {"4.11.0", "39bed7d72308f6d620789c169d699bfd7e8da80f65b545821a6b2215c3e83107"},
 	"typescript": {"5.9.3", "10e108c9cf7d5f2879053dff18515fb405abf2ccef63eaaf017d9c571687a1d3"},
+
+	profilerCLI: {"0.10.0", "41a25d3ef0c1131f5286eb098489f2868d7b9a627424023fc6e7aff9a33f85e2"},
 }
 
 // tool returns the folder of a package, which is fetched once for all runs of the tests.
@@ -30,7 +32,7 @@ func tool(t *testing.T, name string) string {
 	}
 	version, sum := tools[name][0], tools[name][1]
 	cache = filepath.Join(cache, "qinst-browser")
-	archive := filepath.Join(cache, name+"-"+version+".tgz")
+	archive := filepath.Join(cache, strings.NewReplacer("@", "", "/", "-").Replace(name)+"-"+version+".tgz")
 	if _, err := os.Stat(archive); err != nil {
 		if err := os.MkdirAll(cache, 0o777); err != nil {
 			t.Fatal(err)

@@ -77,6 +77,9 @@ func qinstWriteHead() {
 	qinstAttrStr("ring", qinstRingName())      // within the first page: that is written whole or not at all
 	qinstAttrStr("program", qinstSet.program)
 	qinstAttrInt("pid", int64(qinstSet.pid))
+	if qinstBuildID != "" {
+		qinstAttrStr("build_id", qinstBuildID)
+	}
 	qinstAttrStr("go", buildVersion)
 	qinstAttrStr("goos", goos.GOOS)
 	qinstAttrStr("goarch", goarch.GOARCH)
@@ -111,6 +114,10 @@ func qinstWriteHead() {
 	}
 	qinstPush()
 }
+
+// qinstBuildID is the GNU build id of the binary, which the linker put here, in hexadecimal digits;
+// empty: it has none.
+var qinstBuildID string
 
 // qinstSleepNS is how long the system takes for a sleep of 3 us; 0: it has not been measured yet.
 var qinstSleepNS int64
