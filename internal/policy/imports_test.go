@@ -110,7 +110,7 @@ const importOrder = `
 	trials/bench, trace, analysis/advice < trials/interference;
 	trials/bench, analysis/critpath < trials/paths;
 	trials/bench, analysis/correct < trials/corrections;
-	trials/bench, analysis/predict < trials/gains;
+	trials/bench, analysis/predict, analysis/why < trials/gains;
 	trials/bench, analysis/advice, stats < trials/cases;
 	trials/bench, stats < trials/delays;
 	trials/bench, analysis/advice, stats < trials/fresh;
