@@ -20,7 +20,8 @@ func Findings(a *why.Answer, all bool) *doc.Doc {
 	if a.Bound != "" {
 		s.Say("Now %s.", a.Bound)
 	}
-	t := doc.NewTable("rank", "change", "place", "gain", "of the run", "delays", "lengthen it by", "computed", "verdict").Left(1, 2, 8)
+	t := doc.NewTable("rank", "change", "place", "gain", "of the run", "delays", "lengthen it by", "computed",
+		"verdict").Left(1, 2, 8)
 	for i := range a.Findings {
 		f := &a.Findings[i]
 		effect, delay, model := "", "", ""
@@ -29,7 +30,8 @@ func Findings(a *why.Answer, all bool) *doc.Doc {
 			effect = measure.Time(f.Tested.Effect) + " +- " + measure.Time(f.Tested.SE)
 		}
 		ns, percent := gainOf(f)
-		t.Row(fmt.Sprint(i+1), doc.Name(f.Change, 2*nameWidth), placeOf(f), ns, percent, delay, effect, model, string(f.Verdict))
+		t.Row(fmt.Sprint(i+1), doc.Name(f.Change, 2*nameWidth), placeOf(f), ns, percent, delay, effect, model,
+			string(f.Verdict))
 	}
 	s.Table(t)
 	reasons(s, a)

@@ -60,24 +60,12 @@ func (q *Predictor) parse(change string) (WhatIf, error) {
 
 // Run is one computed run with a change, which has been kept; nil: it is none of the program. Gain
 // rests on several.
-func (q *Predictor) Run(change string) (*sim.Run, error) { return q.computed(change, true) }
-
-// Length is how long one computed run with a change takes, in ns, without an interval; 0: the run
-// is none of the program. Without a change it is that of the recorded run.
-func (q *Predictor) Length(change string) (float64, error) {
-	run, err := q.computed(change, false)
-	if run == nil {
-		return 0, err
-	}
-	return run.T, nil
-}
-
-func (q *Predictor) computed(change string, keep bool) (*sim.Run, error) {
+func (q *Predictor) Run(change string) (*sim.Run, error) {
 	o, err := q.options(change)
 	if err != nil {
 		return nil, err
 	}
-	o.Keep = keep
+	o.Keep = true
 	run := sim.Simulate(q.runs.p, o)
 	if !run.Sound() {
 		return nil, nil

@@ -20,9 +20,8 @@ const (
 	sees = 0.5
 	// worthIt is the gain from which a finding is the first sentence, in percent of the run.
 	worthIt = 1
-	// flat is the ratio of what all of a part's work gains to what the share of it would, below
-	// which that is a plateau.
-	flat = 0.8
+	// nothing is the part of delays by which they make the run longer at least, if it depends on them.
+	nothing = 0.1
 	// unknownWorth is what part of its middle a gain counts at least whose lower end may be nothing.
 	unknownWorth = 0.25
 )
@@ -34,7 +33,8 @@ func Judge(s *Study) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{Version: Version, Run: s.length(), Bound: s.Bound, Findings: []Finding{}, Notes: append([]string{}, s.Notes...)}
+	a := &Answer{Version: Version, Run: s.length(), Bound: s.Bound, Findings: []Finding{},
+		Notes: append([]string{}, s.Notes...)}
 	if s.Tested.Experiment != nil {
 		a.Notes = append(a.Notes, s.Tested.Experiment.Notes...)
 	}
@@ -88,7 +88,8 @@ func (c *Candidate) predicted(t int64) *Predicted {
 		return nil
 	}
 	g := predict.JoinChanges(known)
-	p := &Predicted{Gain: int64(math.Round(g.GainPct / 100 * float64(t))), Pct: g.GainPct, Lo: g.LoPct, Hi: g.HiPct}
+	p := &Predicted{Gain: int64(math.Round(g.GainPct / 100 * float64(t))), Pct: max(0, g.GainPct),
+		Lo: max(0, g.LoPct), Hi: max(0, g.HiPct)}
 	if c.Most != nil && c.Kind == Part && c.Most.Pct > 0 {
 		p.Plateau = c.Most
 	}
@@ -126,7 +127,22 @@ func (s *Study) verdict(c *Candidate, f *Finding) (Verdict, string) {
 	if f.Tested == nil {
 		return NotTestable, s.untested(c)
 	}
-	return f.Tested.verdict(float64(s.length().T))
+	verdict, reason := f.Tested.verdict()
+	if reason == "" && s.tied(c, f) {
+		reason = "others take nearly as long: more work in it makes the run longer, and less gains little"
+	}
+	return verdict, reason
+}
+
+// tied reports whether less work in a part gains less than half of what more costs, in relation to
+// the work.
+func (s *Study) tied(c *Candidate, f *Finding) bool {
+	if c.Kind != Part || c.Work == 0 || f.Predicted == nil || f.Tested.Delay == 0 {
+		return false
+	}
+	costs := float64(f.Tested.Model) / float64(f.Tested.Delay)
+	gains := float64(f.Predicted.Gain) / (s.By / 100 * c.Work)
+	return costs > nothing && gains < costs/2
 }
 
 // untested is why a candidate was not tested.
@@ -143,23 +159,33 @@ func (s *Study) untested(c *Candidate) string {
 }
 
 // verdict compares the effect of delays with that on the computed run.
-func (t *Tested) verdict(run float64) (Verdict, string) {
+func (t *Tested) verdict() (Verdict, string) {
 	effect, model := float64(t.Effect), float64(t.Model)
 	apart := math.Hypot(t.seen, agrees*max(math.Abs(effect), math.Abs(model)))
 	switch {
 	case math.Abs(model) < t.seen && math.Abs(effect) < t.seen:
 		if t.seen > sees*float64(t.Delay) {
-			return Undecided, fmt.Sprintf("runs differ too much: an effect of less than %s would not be seen", measure.Time(int64(t.seen)))
+			return Undecided, t.unseen()
 		}
 		return NoEffect, ""
 	case effect < model-apart:
-		return Less, fmt.Sprintf("delays of %s make the run %s longer, and the computed run %s", measure.Time(t.Delay), measure.Time(t.Effect), measure.Time(t.Model))
+		return Less, t.differ()
 	case effect > model+apart:
-		return More, fmt.Sprintf("delays of %s make the run %s longer, and the computed run %s", measure.Time(t.Delay), measure.Time(t.Effect), measure.Time(t.Model))
+		return More, t.differ()
 	case t.seen > sees*model:
-		return Undecided, fmt.Sprintf("runs differ too much: an effect of less than %s would not be seen", measure.Time(int64(t.seen)))
+		return Undecided, t.unseen()
 	}
 	return Confirmed, ""
+}
+
+func (t *Tested) unseen() string {
+	return fmt.Sprintf("runs differ too much: an effect of less than %s would not be seen",
+		measure.Time(int64(t.seen)))
+}
+
+func (t *Tested) differ() string {
+	return fmt.Sprintf("delays of %s make the run %s longer, and the computed run %s", measure.Time(t.Delay),
+		measure.Time(t.Effect), measure.Time(t.Model))
 }
 
 // Promises reports whether a finding promises its gain.

@@ -62,7 +62,9 @@ type Candidate struct {
 	Most *Plateau `json:"plateau,omitempty"`
 	// Factor is what is delayed to test it, as in rules of QINST; "": nothing.
 	Factor string `json:"factor,omitempty"`
-	Busy   bool   `json:"busy,omitempty"` // it has much of the processor time
+	// Work is how long all of that takes in the first run, in ns; 0: not known.
+	Work float64 `json:"work_ns,omitempty"`
+	Busy bool    `json:"busy,omitempty"` // it has much of the processor time
 	// Ruled says that a rule of the program's decides: a limiter, a ticker or a sleep.
 	Ruled    bool   `json:"ruled,omitempty"`
 	Untested string `json:"untested,omitempty"` // why nothing can be delayed

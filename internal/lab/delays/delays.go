@@ -236,7 +236,8 @@ func (x *experiment) factors(ctx context.Context, procs int) error {
 		}
 		f.contains(x.Factors)
 		// a gain is of the run's time, and there is one first run of it
-		return f.weigh(t, x.o.virtual(procs), x.Factors, x.o.Metric.Text == "" && x.o.Load == "" && x.o.Refuse == nil)
+		return f.weigh(t, x.o.virtual(procs), x.Factors,
+			x.o.Metric.Text == "" && x.o.Load == "" && x.o.Refuse == nil)
 	})
 }
 

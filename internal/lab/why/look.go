@@ -58,7 +58,8 @@ func (s *study) look(traces []string) error {
 			s.Bound = bound(f)
 			s.Found = append(conclusions(f, items), s.parts(f, q)...)
 			if q == nil {
-				s.Notes = append(s.Notes, "no gain can be computed: the trace of the first run lacks operations, or is too long")
+				s.Notes = append(s.Notes,
+					"no gain can be computed: the trace of the first run lacks operations, or is too long")
 			}
 		}
 		for k := range s.Found {
@@ -111,8 +112,9 @@ func (s *study) parts(f *advice.Facts, q *predict.Predictor) (list []why.Candida
 	for _, p := range narrowest(f, s.weighed(f, q, busy)) {
 		e := p.entry
 		c := why.Candidate{Kind: why.Part, Change: advice.LessWork, WhatIf: s.less(e.Name), Factor: e.Name,
-			Busy: slices.Contains(busy, e.Name), Subject: advice.Subject{Kind: e.Kind, ID: e.ID, Name: e.Name, File: e.File, Line: e.Line}}
-		if c.Busy || p.gain >= leastGain {
+			Busy:    slices.Contains(busy, e.Name),
+			Subject: advice.Subject{Kind: e.Kind, ID: e.ID, Name: e.Name, File: e.File, Line: e.Line}}
+		if c.Work = p.work; c.Busy || p.gain >= leastGain {
 			c.Most = s.plateau(f, q, e)
 			list = append(list, c)
 		}
@@ -134,7 +136,9 @@ func (s *study) less(name string) string { return fmt.Sprintf("calls:%s=-%g%%", 
 // work gains.
 func (s *study) weighed(f *advice.Facts, q *predict.Predictor, busy []string) (list []part) {
 	for i := range f.Entries {
-		if e := &f.Entries[i]; advice.Written(e) && (float64(e.CallBusy) >= leastShare*float64(f.Busy) || slices.Contains(busy, e.Name)) {
+		e := &f.Entries[i]
+		much := float64(e.CallBusy) >= leastShare*float64(f.Busy) || slices.Contains(busy, e.Name)
+		if advice.Written(e) && much {
 			list = append(list, part{entry: e})
 		}
 	}
@@ -154,11 +158,13 @@ func (s *study) weighed(f *advice.Facts, q *predict.Predictor, busy []string) (l
 // gains as much: callers of the part itself, and what others call for more than this.
 func narrowest(f *advice.Facts, list []part) (kept []part) {
 	slices.SortStableFunc(list, func(a, b part) int {
-		if math.Abs(a.work-b.work) < sameWork*max(a.work, b.work) && f.Calling(a.entry.ID, b.entry.ID) != f.Calling(b.entry.ID, a.entry.ID) {
-			if f.Calling(a.entry.ID, b.entry.ID) {
+		if math.Abs(a.work-b.work) < sameWork*max(a.work, b.work) {
+			switch calls := f.Calling(a.entry.ID, b.entry.ID); {
+			case calls && !f.Calling(b.entry.ID, a.entry.ID):
 				return 1 // what is called comes first
+			case !calls && f.Calling(b.entry.ID, a.entry.ID):
+				return -1
 			}
-			return -1
 		}
 		return cmp.Compare(a.work, b.work)
 	})
@@ -199,7 +205,8 @@ func (s *study) plateau(f *advice.Facts, q *predict.Predictor, e *profile.Entry)
 	change := "calls:" + e.Name + "=-100%"
 	all, err := q.Gain(change)
 	some, failed := q.Gain(s.less(e.Name))
-	if err != nil || failed != nil || all.Unknown != "" || some.Unknown != "" || all.GainPct >= plateauFrom*100/s.o.By*some.GainPct {
+	if err != nil || failed != nil || all.Unknown != "" || some.Unknown != "" ||
+		all.GainPct >= plateauFrom*100/s.o.By*some.GainPct {
 		return nil
 	}
 	p := &why.Plateau{Pct: all.GainPct}
@@ -208,7 +215,8 @@ func (s *study) plateau(f *advice.Facts, q *predict.Predictor, e *profile.Entry)
 		return nil
 	}
 	for _, o := range others { // what it calls itself may be another's work, and names nothing
-		i := slices.IndexFunc(f.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == o.Name })
+		is := func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == o.Name }
+		i := slices.IndexFunc(f.Entries, is)
 		if i >= 0 && o.Name != e.Name && !f.Calling(e.ID, f.Entries[i].ID) {
 			p.Other = o.Name
 			break
@@ -230,7 +238,8 @@ func gain(c *why.Candidate, f *advice.Facts, q *predict.Predictor, items []advic
 		}
 		return g
 	}
-	i := slices.IndexFunc(items, func(it advice.Item) bool { return it.ID == c.Kind && it.Subject.Name == c.Subject.Name })
+	is := func(it advice.Item) bool { return it.ID == c.Kind && it.Subject.Name == c.Subject.Name }
+	i := slices.IndexFunc(items, is)
 	if i < 0 {
 		unknown.Unknown = "this run has no such conclusion"
 		return unknown
@@ -240,8 +249,8 @@ func gain(c *why.Candidate, f *advice.Facts, q *predict.Predictor, items []advic
 		return unknown
 	}
 	g, percent := items[i].Gain, func(ns int64) float64 { return 100 * measure.Ratio(ns, f.Wall) }
-	return predict.Change{Change: c.WhatIf, Procs: f.Procs, T: f.Wall - g.Ns, Gain: g.Ns, GainPct: percent(g.Ns), LoPct: percent(g.Low),
-		HiPct: percent(g.High)}
+	return predict.Change{Change: c.WhatIf, Procs: f.Procs, T: f.Wall - g.Ns, Gain: g.Ns, GainPct: percent(g.Ns),
+		LoPct: percent(g.Low), HiPct: percent(g.High)}
 }
 
 // bound says what bounds the run, if that is known.
@@ -256,7 +265,8 @@ func bound(f *advice.Facts) string {
 	case busy >= busyFrom && procs == 1:
 		return fmt.Sprintf("the processor is busy for %.0f %% of the time: only less work helps%s", 100*busy, most)
 	case busy >= busyFrom:
-		return fmt.Sprintf("all %d processors are busy for %.0f %% of the time: only less work helps%s", procs, 100*busy, most)
+		return fmt.Sprintf("all %d processors are busy for %.0f %% of the time: only less work helps%s", procs, 100*busy,
+			most)
 	case f.Effective < 0.5:
 		return fmt.Sprintf("the run waits for most of the time: %.2f processors are busy on average", f.Effective)
 	}
@@ -310,50 +320,37 @@ func (s *study) model(ctx context.Context, x *analysis.Experiment) (list []float
 		if err != nil || q == nil {
 			return err
 		}
-		list, err = delayed(q, x)
-		return err
+		list = delayed(q, x)
+		return nil
 	})
 	return list, err
 }
 
-func delayed(q *predict.Predictor, x *analysis.Experiment) (list []float64, err error) {
+func delayed(q *predict.Predictor, x *analysis.Experiment) (list []float64) {
 	p := &x.Plans[0]
-	known := map[string]float64{}
+	var parts []*predict.Delayed
+	for _, of := range p.Factors {
+		f := &x.Factors[of]
+		d := &predict.Delayed{Name: f.Name, Lock: strings.HasPrefix(f.Rule, "hold:")}
+		if !q.Visits(d) {
+			return nil
+		}
+		parts = append(parts, d)
+	}
+	known := map[string]float64{} // runs of a plan are made several times
 	for _, r := range p.Runs {
-		var changes []string
+		ns := make([]float64, len(parts))
 		for k, level := range r.Levels {
 			f := &x.Factors[p.Factors[k]]
-			change := longer(q, f, f.Visits*f.Delay*float64(level+1)/2)
-			if change == "" {
-				return nil, nil
-			}
-			if level >= 0 {
-				changes = append(changes, change)
+			ns[k] = f.Visits * f.Delay * float64(level+1) / 2
+		}
+		key := fmt.Sprint(r.Levels)
+		if _, ok := known[key]; !ok {
+			if known[key] = q.WithDelays(parts, ns) / 1e9; known[key] == 0 {
+				return nil
 			}
 		}
-		text := strings.Join(changes, " + ")
-		if _, ok := known[text]; !ok {
-			ns, err := q.Length(text)
-			if err != nil || ns == 0 {
-				return nil, err
-			}
-			known[text] = ns
-		}
-		list = append(list, known[text]/1e9)
+		list = append(list, known[key])
 	}
-	return list, nil
-}
-
-// longer is the change that makes a factor take so many ns more; "": it has no work in the computed
-// run.
-func longer(q *predict.Predictor, f *analysis.Factor, ns float64) string {
-	name := "calls:" + f.Name
-	if strings.HasPrefix(f.Rule, "hold:") {
-		name = "hold:" + f.Name
-	}
-	work, err := q.Amount(name)
-	if err != nil || work == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s=+%.6f%%", name, 100*ns/work)
+	return list
 }

@@ -95,7 +95,8 @@ func kept(o Options, hash string) (*why.Study, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.File, err)
 	}
-	if s.Program.Hash != hash || !slices.Equal(s.Program.Args, o.Args) || s.Program.Load != o.Load || s.By != o.By || s.Seed != o.Seed {
+	if s.Program.Hash != hash || !slices.Equal(s.Program.Args, o.Args) || s.Program.Load != o.Load || s.By != o.By ||
+		s.Seed != o.Seed {
 		return nil, fmt.Errorf("%s has the study of another program, or with other arguments: expected the same, to go on with it, or another file (-o)", o.File)
 	}
 	return s, nil
@@ -126,7 +127,8 @@ func (s *study) observe(ctx context.Context) error {
 	for len(traces) < runs {
 		trace := filepath.Join(string(dir), fmt.Sprintf("%d.sddf", len(traces)))
 		load := delays.LoadNow()
-		err := s.once(ctx, fmt.Sprintf("run %d of %d", len(traces)+1, runs), lab.Job{Settings: s.o.Settings}, func(res lab.Result) error {
+		name := fmt.Sprintf("run %d of %d", len(traces)+1, runs)
+		err := s.once(ctx, name, lab.Job{Settings: s.o.Settings}, func(res lab.Result) error {
 			if res.Wall < shortest {
 				return fmt.Errorf("found a run of %s, expected %s or more: of a shorter one most is its start and its end", measure.Time(int64(res.Wall)), measure.Time(int64(shortest)))
 			}
@@ -176,7 +178,8 @@ func (s *study) try(ctx context.Context) error {
 	for i := range s.Found {
 		c := &s.Found[i]
 		set := settingFor(c.Change)
-		if set == "" || s.o.Load != "" || slices.ContainsFunc(s.Settings, func(t why.Setting) bool { return t.Kind == c.Kind }) {
+		tried := func(t why.Setting) bool { return t.Kind == c.Kind }
+		if set == "" || s.o.Load != "" || slices.ContainsFunc(s.Settings, tried) {
 			continue
 		}
 		t := why.Setting{Text: set, Kind: c.Kind}
