@@ -24,6 +24,7 @@ import (
 	"qinst.dev/internal/lab"
 	"qinst.dev/internal/lab/delays"
 	"qinst.dev/internal/measure"
+	"qinst.dev/internal/trace"
 )
 
 // Options describe what is asked.
@@ -44,7 +45,7 @@ const (
 	// wait for something that never comes.
 	longest = 5 * time.Minute
 	// shortest is the length of a run below which starting and ending is most of it.
-	shortest = 20 * time.Millisecond
+	shortest = trace.Time(20 * time.Millisecond)
 )
 
 // study is one that is being made.
@@ -129,8 +130,8 @@ func (s *study) observe(ctx context.Context) error {
 		load := delays.LoadNow()
 		name := fmt.Sprintf("run %d of %d", len(traces)+1, runs)
 		err := s.once(ctx, name, lab.Job{Settings: s.o.Settings}, func(res lab.Result) error {
-			if res.Wall < shortest {
-				return fmt.Errorf("found a run of %s, expected %s or more: of a shorter one most is its start and its end", measure.Time(int64(res.Wall)), measure.Time(int64(shortest)))
+			if err := long(res.Trace); err != nil {
+				return err
 			}
 			differ = differ || printed != nil && !bytes.Equal(printed, res.Stdout)
 			printed = append([]byte{}, res.Stdout...)
@@ -149,6 +150,20 @@ func (s *study) observe(ctx context.Context) error {
 		return err
 	}
 	return s.save()
+}
+
+// long returns an error if a run is too short.
+func long(file string) error {
+	t, err := trace.Open(file)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	if t.Wall() < shortest {
+		return fmt.Errorf("found a run of %s, expected 20ms or more: of a shorter one most is its start and its end",
+			measure.Time(t.Wall()))
+	}
+	return nil
 }
 
 // once runs the program, again if it fails.

@@ -1,0 +1,224 @@
+package why_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/analysis/delays"
+	"qinst.dev/internal/analysis/doe"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/why"
+)
+
+// truth is what an experiment and the computed run have for one part.
+type truth struct {
+	name            string
+	gain, lo, hi    float64 // percent
+	effect, model   float64 // of delays of 0.1 s, in s
+	work            float64 // ns
+	unknown, factor string
+}
+
+// study is one of parts, whose runs take 1 s and differ by noise, in s.
+func study(t *testing.T, noise float64, parts ...truth) *why.Study {
+	t.Helper()
+	s := &why.Study{Version: why.FileVersion, Kind: why.FileKind, By: 20, Seed: 1}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 5 {
+		s.Runs = append(s.Runs, why.Run{T: 1e9})
+	}
+	x := &delays.Experiment{Version: delays.FileVersion, Unit: "s", Alpha: 0.05}
+	p := delays.Plan{Stage: delays.Screening, Base: []float64{1}, Took: 1}
+	var names []string
+	for i, part := range parts {
+		c := why.Candidate{Kind: why.Part, Change: advice.LessWork, Work: part.work, Factor: part.name,
+			Subject: advice.Subject{Kind: "proc", Name: part.name, File: "main.go", Line: 10 + i}}
+		for range s.Runs {
+			c.Gains = append(c.Gains, predict.Change{GainPct: part.gain, LoPct: part.lo, HiPct: part.hi, Unknown: part.unknown})
+		}
+		s.Found = append(s.Found, c)
+		if part.factor != "none" {
+			x.Factors = append(x.Factors, delays.Factor{Name: part.name, Rule: part.name, Visits: 1000, Delay: 1e5})
+			p.Factors = append(p.Factors, len(names))
+			names = append(names, part.name)
+		}
+	}
+	plan, err := doe.New(names, doe.Options{Kind: doe.Full, Replicates: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range plan.Runs {
+		y, m := 1+noise*r.NormFloat64(), 1.
+		for k, level := range run.Levels {
+			y += parts[p.Factors[k]].effect * float64(level+1) / 2
+			m += parts[p.Factors[k]].model * float64(level+1) / 2
+		}
+		p.Runs = append(p.Runs, delays.Run{Block: run.Block, Levels: run.Levels, Made: true, Response: y})
+		s.Tested.Model = append(s.Tested.Model, m)
+	}
+	x.Plans = []delays.Plan{p}
+	s.Tested.Experiment = x
+	return s
+}
+
+func judge(t *testing.T, s *why.Study) *why.Answer {
+	t.Helper()
+	a, err := why.Judge(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// finding is that about a part.
+func finding(t *testing.T, a *why.Answer, name string) *why.Finding {
+	t.Helper()
+	for i := range a.Findings {
+		if a.Findings[i].Subject == name {
+			return &a.Findings[i]
+		}
+	}
+	t.Fatalf("no finding about %s", name)
+	return nil
+}
+
+// What delays do decides what is promised.
+func TestVerdicts(t *testing.T) {
+	s := study(t, 0.002,
+		truth{name: "main.a", gain: 10, lo: 8, hi: 12, effect: 0.05, model: 0.05, work: 0.5e9},
+		truth{name: "main.b", gain: 15, lo: 12, hi: 18, effect: 0.02, model: 0.06, work: 0.5e9},
+		truth{name: "main.c", gain: 6, lo: 5, hi: 7, effect: 0.08, model: 0.04, work: 0.5e9},
+		truth{name: "main.d", gain: 0, lo: 0, hi: 1, work: 0.5e9})
+	a := judge(t, s)
+	for name, want := range map[string]why.Verdict{"main.a": why.Confirmed, "main.b": why.Less, "main.c": why.More,
+		"main.d": why.NoEffect} {
+		f := finding(t, a, name)
+		if f.Verdict != want || f.Promises() != (want == why.Confirmed || want == why.NoEffect) {
+			t.Errorf("%s: found %q (%s), promises: %v, expected %q", name, f.Verdict, f.Reason, f.Promises(), want)
+		}
+	}
+	if f := a.Findings[0]; f.Subject != "main.a" || f.Tested.Delay != 1e8 || f.Tested.Model != 5e7 ||
+		f.Tested.Effect < 48e6 || f.Tested.Effect > 52e6 {
+		t.Errorf("found first %s, tested %+v, expected main.a with an effect of 50 ms of 100", f.Subject, f.Tested)
+	}
+	want := "Let main.a do 20 % less at main.go:10, and the run becomes 10 % shorter (8 to 12); an experiment confirms it."
+	if a.First != want {
+		t.Errorf("found %q, expected %q", a.First, want)
+	}
+}
+
+// An experiment that could not have seen the effect decides nothing.
+func TestUndecided(t *testing.T) {
+	a := judge(t, study(t, 0.3, truth{name: "main.a", gain: 10, lo: 8, hi: 12, effect: 0.05, model: 0.05},
+		truth{name: "main.b", gain: 5, lo: 4, hi: 6, effect: 0.05, model: 0.05}))
+	for _, f := range a.Findings {
+		if f.Verdict != why.Undecided || !strings.Contains(f.Reason, "would not be seen") {
+			t.Errorf("%s: found %q (%s), expected that nothing is decided", f.Subject, f.Verdict, f.Reason)
+		}
+	}
+}
+
+// Delays of a part that others nearly tie with cost all they take, and less work gains little.
+func TestTie(t *testing.T) {
+	a := judge(t, study(t, 0.002, truth{name: "main.a", gain: 2, lo: 1, hi: 3, effect: 0.1, model: 0.1, work: 0.5e9},
+		truth{name: "main.b", gain: 9, lo: 8, hi: 10, effect: 0.1, model: 0.1, work: 0.5e9}))
+	if f := finding(t, a, "main.a"); f.Verdict != why.Confirmed || !strings.Contains(f.Reason, "nearly as long") {
+		t.Errorf("found %q (%s), expected that others take nearly as long", f.Verdict, f.Reason)
+	}
+	if f := finding(t, a, "main.b"); f.Reason != "" {
+		t.Errorf("found %q, expected no reason", f.Reason)
+	}
+}
+
+// What is not known is said to be so, and is no 0.
+func TestUnknown(t *testing.T) {
+	s := study(t, 0.002, truth{name: "main.a", gain: 10, lo: 8, hi: 12, effect: 0.05, model: 0.05},
+		truth{name: "main.b", unknown: "operations are missing", factor: "none"},
+		truth{name: "main.c", gain: 5, lo: 4, hi: 6, factor: "none"})
+	s.Tested.Refused = []why.Refused{{Factor: "main.c", Why: "it is small"}}
+	a := judge(t, s)
+	if f := finding(t, a, "main.b"); f.Predicted != nil || f.Verdict != why.NotTestable || f.Reason == "" {
+		t.Errorf("found %+v, expected no prediction, and why there is no test", f)
+	}
+	if f := finding(t, a, "main.c"); f.Verdict != why.NotTestable || f.Reason != "it is small" {
+		t.Errorf("found %q (%s), expected why it was not tested", f.Verdict, f.Reason)
+	}
+}
+
+// A setting that was tried has what it gained.
+func TestSettings(t *testing.T) {
+	s := study(t, 0.002, truth{name: "main.a", gain: 3, lo: 2, hi: 4, effect: 0.05, model: 0.05})
+	s.Found = append(s.Found, why.Candidate{Kind: "garbage-collector", Change: advice.RaiseGC})
+	tried := why.Setting{Text: "GOGC=400", Kind: "garbage-collector"}
+	for i := range 8 {
+		tried.Base, tried.Change = append(tried.Base, 1+0.001*float64(i)), append(tried.Change, 0.9+0.001*float64(i))
+	}
+	s.Settings = []why.Setting{tried}
+	a := judge(t, s)
+	f := &a.Findings[0]
+	if f.Verdict != why.Improves || f.Tried == nil || f.Tried.Pct < 9 || f.Tried.Pct > 11 {
+		t.Errorf("found %+v, expected 10 %% by GOGC=400", f)
+	}
+	if !strings.HasPrefix(a.First, "Set GOGC=400, and the run becomes 10 % shorter") {
+		t.Errorf("found %q, expected the setting first", a.First)
+	}
+	s.Settings[0].Change = s.Settings[0].Base
+	if f := finding(t, judge(t, s), ""); f.Verdict != why.Undecided {
+		t.Errorf("found %q, expected a setting without effect to be undecided", f.Verdict)
+	}
+}
+
+// Nothing found is said in words, with what bounds the run.
+func TestNothing(t *testing.T) {
+	s := study(t, 0.002, truth{name: "main.a", effect: 0, model: 0})
+	s.Bound = "the run waits for most of the time"
+	if a := judge(t, s); !strings.Contains(a.First, "gains anything: the run waits") {
+		t.Errorf("found %q, expected what bounds the run", a.First)
+	}
+	if a := judge(t, &why.Study{}); a.Findings == nil || !strings.Contains(a.First, "gains anything") {
+		t.Errorf("found %+v, expected no finding", a)
+	}
+}
+
+// A brief answer has as many whole lines as fit.
+func TestBrief(t *testing.T) {
+	var parts []truth
+	for _, name := range []string{"main.a", "main.b", "main.c"} {
+		parts = append(parts, truth{name: name, gain: 5, lo: 4, hi: 6, effect: 0.05, model: 0.05})
+	}
+	a := judge(t, study(t, 0.002, parts...))
+	all := a.Brief(4000)
+	if n := strings.Count(all, "\n"); n != 4 || !strings.Contains(all, `verdict="confirmed"`) {
+		t.Errorf("found %d lines, expected the sentence and three findings:\n%s", n, all)
+	}
+	if some := a.Brief(len(all) - 1); strings.Count(some, "\n") != 3 || !strings.HasPrefix(all, some) {
+		t.Errorf("found %q, expected one line less", some)
+	}
+}
+
+// Readers take any content, and return an error for what is no study.
+func FuzzRead(f *testing.F) {
+	text, err := json.Marshal(study(&testing.T{}, 0.01, truth{name: "main.a", gain: 1, effect: 0.1, model: 0.1}))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []string{string(text), "{}", "", `{"kind":"qinst why","version":1}`,
+		`{"kind":"qinst why","version":1,"test":{"experiment":{}}}`,
+		`{"kind":"qinst why","version":1,"candidates":[{"gains":[{},{}]}],"runs":[{}]}`,
+		strings.Replace(string(text), `"model_s":[`, `"model_s":[7,`, 1)} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		s, err := why.Read(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		if a, err := why.Judge(s); err == nil {
+			_ = a.Brief(100)
+		}
+	})
+}
