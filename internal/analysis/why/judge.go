@@ -20,6 +20,10 @@ const (
 	sees = 0.5
 	// worthIt is the gain from which a finding is the first sentence, in percent of the run.
 	worthIt = 1
+	// muchLonger, and starts in ns, is by how much runs without delays may take longer.
+	muchLonger, starts = 1.25, 3e7
+	// mostLoad is how many threads more than processors could run that are taken for none.
+	mostLoad = 0.5
 	// nothing is the part of delays by which they make the run longer at least, if it depends on them.
 	nothing = 0.1
 	// unknownWorth is what part of its middle a gain counts at least whose lower end may be nothing.
@@ -127,11 +131,38 @@ func (s *Study) verdict(c *Candidate, f *Finding) (Verdict, string) {
 	if f.Tested == nil {
 		return NotTestable, s.untested(c)
 	}
+	if s.busier() {
+		return Undecided, "the machine was busier in the experiment than before"
+	}
 	verdict, reason := f.Tested.verdict()
+	if load := s.load(); verdict == More && load > float64(s.Machine.Processors)+mostLoad {
+		return Undecided, fmt.Sprintf("%.1f threads of all programs could run on %d processors: there delays take longer than their time",
+			load, s.Machine.Processors)
+	}
+	if verdict == NoEffect && f.Predicted != nil && f.Predicted.Pct >= worthIt {
+		reason = "the run does not wait for it: delays do not make it longer"
+	}
 	if reason == "" && s.tied(c, f) {
 		reason = "others take nearly as long: more work in it makes the run longer, and less gains little"
 	}
 	return verdict, reason
+}
+
+// busier reports whether runs of the experiment without any delay took longer than those from which
+// gains are computed, by more than recording and starting can be.
+func (s *Study) busier() bool {
+	base := stats.Median(slices.Sorted(slices.Values(s.Tested.Experiment.Plans[0].Base))) * 1e9
+	return base > muchLonger*float64(s.length().T)+starts
+}
+
+// load is how many threads could run in the runs of the experiment, those of other programs, too.
+func (s *Study) load() float64 {
+	var all []float64
+	for _, r := range s.Tested.Experiment.Plans[0].Runs {
+		all = append(all, r.Load)
+	}
+	slices.Sort(all)
+	return stats.Median(all)
 }
 
 // tied reports whether less work in a part gains less than half of what more costs, in relation to
@@ -190,7 +221,13 @@ func (t *Tested) differ() string {
 
 // Promises reports whether a finding promises its gain.
 func (f *Finding) Promises() bool {
-	return f.Verdict != Less && f.Verdict != More && f.Verdict != Worsens
+	switch f.Verdict {
+	case Less, More, Worsens:
+		return false
+	case NoEffect:
+		return f.Predicted == nil || f.Predicted.Pct < worthIt
+	}
+	return true
 }
 
 // worth is by what findings are ordered, in percent of the run.

@@ -111,6 +111,29 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// On a busy machine delays take longer than their time, and a run of them does not tell more.
+func TestBusy(t *testing.T) {
+	s := study(t, 0.002, truth{name: "main.a", gain: 10, lo: 8, hi: 12, effect: 0.09, model: 0.05})
+	s.Machine.Processors = 2
+	runs := s.Tested.Experiment.Plans[0].Runs
+	for _, load := range []float64{1, 2.4, 3} {
+		for i := range runs {
+			runs[i].Load = load
+		}
+		want := why.More
+		if load > 2.5 {
+			want = why.Undecided
+		}
+		if f := judge(t, s).Findings[0]; f.Verdict != want {
+			t.Errorf("load %v: found %q (%s), expected %q", load, f.Verdict, f.Reason, want)
+		}
+	}
+	s.Tested.Experiment.Plans[0].Base = []float64{1.5}
+	if f := judge(t, s).Findings[0]; f.Verdict != why.Undecided || !strings.Contains(f.Reason, "busier") {
+		t.Errorf("found %q (%s), expected that the machine was busier", f.Verdict, f.Reason)
+	}
+}
+
 // An experiment that could not have seen the effect decides nothing.
 func TestUndecided(t *testing.T) {
 	a := judge(t, study(t, 0.3, truth{name: "main.a", gain: 10, lo: 8, hi: 12, effect: 0.05, model: 0.05},

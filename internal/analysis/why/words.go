@@ -63,7 +63,7 @@ func (f *Finding) said() string {
 	case Confirmed:
 		return "an experiment confirms it"
 	case NotTestable:
-		return "not tested: " + f.Reason
+		return "no experiment can test it"
 	case Undecided:
 		return "an experiment could not decide it"
 	case NoEffect:

@@ -13,10 +13,11 @@ import (
 
 	"qinst.dev/internal/analysis/delays"
 	"qinst.dev/internal/analysis/doe"
+	"qinst.dev/internal/analysis/why"
 )
 
 // expected describes files with results, and the commands that make them.
-const expected = `expected results of an experiment: PROGRAM.spt.json, which "qinst spt ./PROGRAM" keeps, or a plan of "qinst doe plan" with a column of responses`
+const expected = `expected results of an experiment: PROGRAM.spt.json, which "qinst spt ./PROGRAM" keeps, PROGRAM.why.json of "qinst why", or a plan of "qinst doe plan" with a column of responses`
 
 // Begins reports whether a file that begins with some bytes may be an experiment: it is text, which
 // a trace never is.
@@ -34,7 +35,7 @@ func Begins(head []byte) bool {
 	})
 }
 
-// Read reads an experiment: in its own form, as qinst spt keeps it, or as the table that qinst doe
+// Read reads an experiment: in its own form, as qinst spt or why keep it, or as the table that qinst doe
 // fit reads.
 func Read(from io.Reader) (*Experiment, error) {
 	text, err := io.ReadAll(from)
@@ -56,7 +57,7 @@ func Read(from io.Reader) (*Experiment, error) {
 	return ofTable(d)
 }
 
-// readJSON reads one of the two forms that are JSON.
+// readJSON reads one of the forms that are JSON.
 func readJSON(text []byte) (*Experiment, error) {
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(text, &keys); err != nil {
@@ -66,6 +67,12 @@ func readJSON(text []byte) (*Experiment, error) {
 		return !slices.ContainsFunc(names, func(name string) bool { return keys[name] == nil })
 	}
 	switch {
+	case has("kind", "candidates"):
+		s, err := why.Read(bytes.NewReader(text))
+		if err != nil {
+			return nil, err
+		}
+		return ofStudy(s)
 	case has("kind", "parts") || has("kind", "plans"):
 		return readOwn(text)
 	case has("asked", "factors", "plans"):

@@ -19,11 +19,11 @@ const Statement = (x) => html`<p class=${{ warning: "warn", note: "dim" }[x.kind
 
 function Plan(p, unit) {
   const of = (list, f) => list.map(f).filter((v) => v != null), every = p.every || 1, blocks = new Set(p.runs.map((r) => r.block)).size;
-  const facts = [`${count(p.factors.length)} ${p.factors.length === 1 ? "factor" : "factors"}`,
+  const facts = [p.factors.length && `${count(p.factors.length)} ${p.factors.length === 1 ? "factor" : "factors"}`,
     p.runs.length && `${count(p.runs.length * every)} runs`, blocks > 1 && `${blocks} blocks`, p.design && `${p.design}, resolution ${p.resolution}`,
     p.procs && `${p.procs} processors`, p.residual_sd && `residual standard deviation ${amount(p.residual_sd, unit)}`];
   return html`<section aria-label=${p.title}><h2>${p.title}</h2>
-    <p class="dim">${facts.filter(Boolean).join("; ")}.${every > 1 ? ` One of ${count(every)} runs is shown.` : ""}</p>
+    ${facts.some(Boolean) ? html`<p class="dim">${facts.filter(Boolean).join("; ")}.${every > 1 ? ` One of ${count(every)} runs is shown.` : ""}</p>` : null}
     ${p.said.map(Statement)}
     ${Effects(p, unit)}
     <div class="bands">${Runs("Responses, in the order of the runs", p, of(p.runs, (r) => r.response), unit)}
@@ -95,11 +95,11 @@ function Runs(title, p, values, unit) {
 }
 
 // Factors leads from each factor to its numbers, and to the time axis.
-const Factors = (p) => html`<div class="over" tabindex="0" role="region" aria-label=${"Factors: " + p.title}><table>
+const Factors = (p) => (p.factors.length ? html`<div class="over" tabindex="0" role="region" aria-label=${"Factors: " + p.title}><table>
   <thead><tr>${["factor", ...(run.value.alone ? [] : ["time axis"]), "kind", "low", "high"].map((x) => html`<th scope="col" class="word">${x}</th>`)}</tr></thead>
   <tbody>${p.factors.map((f) => html`<tr><td>${Names([f.name])}</td>
     ${run.value.alone ? null : html`<td class="word">${known(f.name) ? html`<button class="link" aria-label=${f.name + " on the time axis"} onClick=${() => show(f.name, "timeline")}>show</button>` : ""}</td>`}
-    <td class="word">${f.kind || ""}</td><td class="word">${f.low}</td><td class="word">${f.high}</td></tr>`)}</tbody></table></div>`;
+    <td class="word">${f.kind || ""}</td><td class="word">${f.low}</td><td class="word">${f.high}</td></tr>`)}</tbody></table></div>` : null);
 
 // Table has the runs for those who do not look at pictures.
 const Table = (p, unit) => (p.runs.length ? html`<details><summary>Runs, one by one</summary>
