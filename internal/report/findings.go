@@ -29,7 +29,7 @@ func Findings(a *why.Answer, all bool) *doc.Doc {
 			delay, model = measure.Time(f.Tested.Delay), measure.Time(f.Tested.Model)
 			effect = measure.Time(f.Tested.Effect) + " +- " + measure.Time(f.Tested.SE)
 		}
-		ns, percent := gainOf(f)
+		ns, percent := gainOf(f, a.Run.T)
 		t.Row(fmt.Sprint(i+1), doc.Name(f.Change, 2*nameWidth), placeOf(f), ns, percent, delay, effect, model,
 			string(f.Verdict))
 	}
@@ -55,14 +55,16 @@ func placeOf(f *why.Finding) string {
 	return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
 }
 
-// gainOf is what a finding gains, in time and as a share with its interval. What is not promised has
-// none.
-func gainOf(f *why.Finding) (ns, percent string) {
+// gainOf is the gain of a finding, in time and as a share with its interval, in words where there is
+// none. The run takes run ns.
+func gainOf(f *why.Finding, run int64) (ns, percent string) {
 	switch {
 	case f.Tried != nil:
 		return "", fmt.Sprintf("%.0f %% (%.0f to %.0f)", f.Tried.Pct, f.Tried.Lo, f.Tried.Hi)
 	case !f.Promises():
 		return "", "nothing is promised"
+	case f.Predicted == nil && f.AtMost > 0:
+		return "", fmt.Sprintf("%s at most", measure.Percent(f.AtMost, run))
 	case f.Predicted == nil:
 		return "", "not known"
 	}

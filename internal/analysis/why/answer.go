@@ -8,7 +8,7 @@ import (
 // Version is that of an [Answer] as JSON.
 const Version = 1
 
-// Answer is what a study tells. Times are in ns.
+// Answer is the evaluation of a study. Times are in ns.
 type Answer struct {
 	Version  int       `json:"version"`
 	Run      Length    `json:"run"`
@@ -26,26 +26,33 @@ type Length struct {
 	Runs int   `json:"runs"`
 }
 
-// Finding is a change, what it gains, and what a test of that says.
+// Finding is a change with its gain, and a test of that.
 type Finding struct {
-	ID        string        `json:"id"` // the same in each study of the program
-	Kind      string        `json:"kind"`
-	Subject   string        `json:"subject"`
-	File      string        `json:"file,omitempty"`
-	Line      int           `json:"line,omitempty"`
+	ID   string `json:"id"` // the same in each study of the program
+	Kind string `json:"kind"`
+	Place
 	Change    string        `json:"change"` // in words
 	WhatIf    string        `json:"what_if,omitempty"`
-	By        float64       `json:"by_pct,omitempty"` // by how much the part takes less
-	Predicted *Predicted    `json:"predicted"`        // null: it is not known
-	Tested    *Tested       `json:"tested"`           // null: it was not
-	Tried     *Tried        `json:"tried,omitempty"`  // a setting that makes the change; null: there is none
+	By        float64       `json:"by_pct,omitempty"`          // by how much the part takes less
+	Predicted *Predicted    `json:"predicted"`                 // null: it is not known
+	AtMost    int64         `json:"gain_at_most_ns,omitempty"` // then, if there is a bound
+	Defect    bool          `json:"defect,omitempty"`          // it is wrong whatever it costs
+	Tested    *Tested       `json:"tested"`                    // null: it was not
+	Tried     *Tried        `json:"tried,omitempty"`           // a setting that makes the change; null: there is none
 	Verdict   Verdict       `json:"verdict"`
 	Reason    string        `json:"reason,omitempty"`
 	Text      string        `json:"text,omitempty"` // of the conclusion
 	Evidence  []advice.Fact `json:"evidence"`
 }
 
-// Predicted is what a change gains, by computed runs, with an interval that it is in 9 times of 10.
+// Place is a part of the program.
+type Place struct {
+	Subject string `json:"subject"`
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+}
+
+// Predicted is the gain of a change by computed runs. It lies in the interval 9 times of 10.
 type Predicted struct {
 	Gain int64   `json:"gain_ns"`
 	Pct  float64 `json:"gain_pct"` // of the run
@@ -55,7 +62,7 @@ type Predicted struct {
 	Plateau *Plateau `json:"plateau,omitempty"`
 }
 
-// Tested is what delays do, and what they do to the computed run.
+// Tested is the effect of delays, measured and computed.
 type Tested struct {
 	Delay  int64 `json:"delay_ns"` // of a run, all together
 	Effect int64 `json:"effect_ns"`
@@ -65,7 +72,7 @@ type Tested struct {
 	seen float64 // an effect that is less could be chance
 }
 
-// Tried is what a setting of the Go runtime's gained, with an interval that it is in 19 times of 20.
+// Tried is the gain of a setting of the Go runtime. It lies in the interval 19 times of 20.
 type Tried struct {
 	Setting string  `json:"setting"`
 	Pct     float64 `json:"gain_pct"`
@@ -73,7 +80,7 @@ type Tried struct {
 	Hi      float64 `json:"hi_pct"`
 }
 
-// Verdict is what a test says of a promise.
+// Verdict is the outcome of the test of a promise.
 type Verdict string
 
 // Verdicts.

@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// agrees is the share by which the effect of delays and that on the computed run may differ: a
-	// computed run is off by as much (results 27).
+	// agrees is the error of computed runs, as a share of the effect (results 27).
 	agrees = 0.1
 	// sees is the share of the computed effect that an experiment must be able to see.
 	sees = 0.5
@@ -26,7 +25,8 @@ const (
 	mostLoad = 0.5
 	// nothing is the part of delays by which they make the run longer at least, if it depends on them.
 	nothing = 0.1
-	// unknownWorth is what part of its middle a gain counts at least whose lower end may be nothing.
+	// unknownWorth is the weight of the middle of an interval whose lower end may be 0, and that of
+	// the bound of an unknown gain.
 	unknownWorth = 0.25
 )
 
@@ -45,7 +45,9 @@ func Judge(s *Study) (*Answer, error) {
 	for i := range s.Found {
 		a.Findings = append(a.Findings, s.finding(&s.Found[i], tests[s.Found[i].Factor]))
 	}
-	slices.SortStableFunc(a.Findings, func(x, y Finding) int { return cmp.Compare(y.worth(), x.worth()) })
+	slices.SortStableFunc(a.Findings, func(x, y Finding) int {
+		return cmp.Compare(y.worth(a.Run.T), x.worth(a.Run.T))
+	})
 	a.First = a.first()
 	return a, nil
 }
@@ -64,8 +66,9 @@ func (s *Study) length() Length {
 
 // finding judges one candidate.
 func (s *Study) finding(c *Candidate, t *Tested) Finding {
-	f := Finding{ID: c.ID(), Kind: c.Kind, Subject: c.Subject.Name, File: c.Subject.File, Line: c.Subject.Line,
-		Change: c.words(s.By), WhatIf: c.WhatIf, Text: c.Text, Evidence: append([]advice.Fact{}, c.Facts...), Tested: t}
+	f := Finding{ID: c.ID(), Kind: c.Kind, Place: Place{c.Subject.Name, c.Subject.File, c.Subject.Line},
+		Change: c.words(s.By), WhatIf: c.WhatIf, AtMost: c.AtMost, Defect: c.Defect, Tested: t, Text: c.Text,
+		Evidence: append([]advice.Fact{}, c.Facts...)}
 	if c.Kind == Part {
 		f.By = s.By
 	}
@@ -80,7 +83,7 @@ func (c *Candidate) ID() string {
 	return fmt.Sprintf("%s %s %s", c.Kind, c.Subject.Kind, c.Subject.Name)
 }
 
-// predicted is the gain of a candidate by all runs of which it is known; nil: it is not of most.
+// predicted is the gain of a candidate from the runs that have one; nil: most have none.
 func (c *Candidate) predicted(t int64) *Predicted {
 	var known []predict.Change
 	for _, g := range c.Gains {
@@ -100,7 +103,7 @@ func (c *Candidate) predicted(t int64) *Predicted {
 	return p
 }
 
-// tried is what the setting that was tried for a candidate did; nil: none was.
+// tried is the effect of a setting; nil: none was tried for the candidate.
 func (s *Study) tried(c *Candidate) *Tried {
 	i := slices.IndexFunc(s.Settings, func(t Setting) bool { return t.Kind == c.Kind })
 	if i < 0 {
@@ -114,7 +117,7 @@ func (s *Study) tried(c *Candidate) *Tried {
 	return &Tried{t.Text, 100 * (1 - ratio.Mean), 100 * (1 - ratio.High), 100 * (1 - ratio.Low)}
 }
 
-// verdict is what is known of a promise besides the promise, and why.
+// verdict compares a promise with the test of it. The reason may be empty.
 func (s *Study) verdict(c *Candidate, f *Finding) (Verdict, string) {
 	if f.Tried != nil {
 		switch {
@@ -165,8 +168,7 @@ func (s *Study) load() float64 {
 	return stats.Median(all)
 }
 
-// tied reports whether less work in a part gains less than half of what more costs, in relation to
-// the work.
+// tied reports whether a unit of less work gains less than half of the cost of a unit more.
 func (s *Study) tied(c *Candidate, f *Finding) bool {
 	if c.Kind != Part || c.Work == 0 || f.Predicted == nil || f.Tested.Delay == 0 {
 		return false
@@ -230,15 +232,17 @@ func (f *Finding) Promises() bool {
 	return true
 }
 
-// worth is by what findings are ordered, in percent of the run.
-func (f *Finding) worth() float64 {
+// worth orders findings, in percent of a run of t ns.
+func (f *Finding) worth(t int64) float64 {
 	switch {
+	case f.Defect:
+		return math.Inf(1)
 	case !f.Promises():
 		return -1
 	case f.Tried != nil && f.Verdict == Improves:
 		return max(f.Tried.Lo, unknownWorth*f.Tried.Pct)
 	case f.Predicted == nil:
-		return 0
+		return unknownWorth * 100 * measure.Ratio(f.AtMost, t)
 	}
 	return max(f.Predicted.Lo, unknownWorth*f.Predicted.Pct)
 }

@@ -34,7 +34,7 @@ type Study struct {
 	Notes    []string       `json:"notes"`
 }
 
-// Program is what was run.
+// Program identifies the program.
 type Program struct {
 	Name string   `json:"name"`
 	Hash string   `json:"hash"` // of the binary, SHA-256
@@ -56,11 +56,12 @@ type Candidate struct {
 	WhatIf  string           `json:"what_if"` // the change that is predicted; "": none can be
 	Text    string           `json:"text"`    // of the conclusion
 	Facts   []advice.Fact    `json:"evidence"`
-	Gains   []predict.Change `json:"gains"` // by run
-	// what it gains at most, by the first run, if all of the part's work is saved, and what else
-	// the run then takes its time for; null: not known
+	Gains   []predict.Change `json:"gains"`                     // by run
+	AtMost  int64            `json:"gain_at_most_ns,omitempty"` // bound of an unknown gain; 0: there is none
+	Defect  bool             `json:"defect,omitempty"`          // it is wrong whatever it costs
+	// the gain without any of the part's work, by the first run; null: it grows with the share
 	Most *Plateau `json:"plateau,omitempty"`
-	// Factor is what is delayed to test it, as in rules of QINST; "": nothing.
+	// Factor names the delayed part, as in rules of QINST; "": there is none.
 	Factor string `json:"factor,omitempty"`
 	// Work is how long all of that takes in the first run, in ns; 0: not known.
 	Work float64 `json:"work_ns,omitempty"`

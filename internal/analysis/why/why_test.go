@@ -38,7 +38,8 @@ func study(t *testing.T, noise float64, parts ...truth) *why.Study {
 		c := why.Candidate{Kind: why.Part, Change: advice.LessWork, Work: part.work, Factor: part.name,
 			Subject: advice.Subject{Kind: "proc", Name: part.name, File: "main.go", Line: 10 + i}}
 		for range s.Runs {
-			c.Gains = append(c.Gains, predict.Change{GainPct: part.gain, LoPct: part.lo, HiPct: part.hi, Unknown: part.unknown})
+			c.Gains = append(c.Gains, predict.Change{GainPct: part.gain, LoPct: part.lo, HiPct: part.hi,
+				Unknown: part.unknown})
 		}
 		s.Found = append(s.Found, c)
 		if part.factor != "none" {

@@ -3,11 +3,13 @@ package why
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/measure"
 )
 
-// asks are the changes in words, with the name of what is changed.
+// asks are the changes in words, with the name of the part.
 var asks = map[advice.Change]string{
 	advice.ShortenHold: "hold %s for a shorter time", advice.MoveOut: "move work out of %s",
 	advice.Split: "split %s", advice.LargerBuffer: "give %s more room", advice.Batch: "use %s for several things at a time",
@@ -37,24 +39,27 @@ func (c *Candidate) words(by float64) string {
 
 // first is the sentence about the first finding that promises something.
 func (a *Answer) first() string {
-	if len(a.Findings) == 0 || a.Findings[0].worth() < worthIt {
+	if len(a.Findings) == 0 || a.Findings[0].worth(a.Run.T) < worthIt {
 		if a.Bound != "" {
-			return "No change that was found gains anything: " + a.Bound
+			return "No change that was found gains anything: " + a.Bound + "."
 		}
 		return "No change that was found gains anything."
 	}
 	f := &a.Findings[0]
-	place := ""
+	ask := capital(f.Change)
 	if f.File != "" {
-		place = fmt.Sprintf(" at %s:%d", filepath.Base(f.File), f.Line)
+		ask += fmt.Sprintf(" at %s:%d", filepath.Base(f.File), f.Line)
 	}
-	ask := f.Change
-	if f.Tried != nil {
-		ask = "set " + f.Tried.Setting
-		return fmt.Sprintf("%s, and the run becomes %.0f %% shorter (%.0f to %.0f): tried.", capital(ask), f.Tried.Pct, f.Tried.Lo, f.Tried.Hi)
+	switch p := f.Predicted; {
+	case f.Tried != nil:
+		return fmt.Sprintf("Set %s, and the run becomes %.0f %% shorter (%.0f to %.0f): tried.", f.Tried.Setting,
+			f.Tried.Pct, f.Tried.Lo, f.Tried.Hi)
+	case p != nil:
+		return fmt.Sprintf("%s, and the run becomes %.0f %% shorter (%.0f to %.0f); %s.", ask, p.Pct, p.Lo, p.Hi, f.said())
+	case f.Defect:
+		return ask + ": that is wrong, whatever it costs."
 	}
-	return fmt.Sprintf("%s%s, and the run becomes %.0f %% shorter (%.0f to %.0f); %s.", capital(ask), place,
-		f.Predicted.Pct, f.Predicted.Lo, f.Predicted.Hi, f.said())
+	return fmt.Sprintf("%s, and the run becomes %s shorter at most.", ask, measure.Percent(f.AtMost, a.Run.T))
 }
 
 // said is the verdict as the end of a sentence.
@@ -76,11 +81,11 @@ func capital(s string) string {
 	if s == "" {
 		return s
 	}
-	return string(s[0]-'a'+'A') + s[1:]
+	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// Brief is the answer in so many bytes at most: a line for each finding, with its id, place, gain,
-// verdict and the command that says more.
+// Brief is the answer in a limited number of bytes: a line for each finding, with its id, place,
+// gain, verdict and the command that says more.
 func (a *Answer) Brief(most int) string {
 	text := a.First + "\n"
 	for i := range a.Findings {

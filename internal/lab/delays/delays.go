@@ -40,8 +40,8 @@ type Options struct {
 	Seed   uint64
 	Alpha  float64
 	File   string // in which results are kept, and found again
-	// Refuse is called with the reason why a rule names nothing that can be delayed; nil: that is an
-	// error. Then the experiment is one plan, for others to evaluate.
+	// Refuse takes the reason why a rule names nothing that can be delayed; nil: that is an error.
+	// With it the experiment is a single plan, which others evaluate.
 	Refuse func(rule, why string)
 
 	input string // hash of the input of each run

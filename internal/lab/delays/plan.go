@@ -151,7 +151,8 @@ func (x *experiment) matter(effects []delays.Effect) (list []int) {
 
 // fuller plans the second stage, and reports whether there is one more plan.
 func (x *experiment) fuller() (bool, error) {
-	if len(x.Plans) != 1 || x.o.Barriers || x.o.Refuse != nil { // on several numbers of processors all factors are compared
+	// on several numbers of processors all factors are compared
+	if len(x.Plans) != 1 || x.o.Barriers || x.o.Refuse != nil {
 		return false, nil
 	}
 	res, err := delays.Analyze(x.Experiment)

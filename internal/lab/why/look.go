@@ -26,7 +26,7 @@ const (
 	leastShare  = 0.05 // of the processor time that it has
 	leastOwn    = 0.1  // of the processor time that it has of its own, if it gains nothing
 	covers      = 0.85 // share of a gain that others have, so that the part is not the narrowest
-	sameWork    = 0.1  // two procedures of which one does little but call the other
+	sameWork    = 0.1  // difference between a procedure and another one that only calls it
 	busyFrom    = 0.9  // share of the processors' time from which they are busy
 	plateauFrom = 0.8  // see there
 )
@@ -54,12 +54,15 @@ func (s *study) look(traces []string) error {
 		}
 		s.Runs[i].T = f.Wall
 		items := advice.Of(f)
+		if f.Served != "" || s.o.Load != "" { // the length of the run is the outside's
+			q = nil
+		}
 		if i == 0 {
 			s.Bound = bound(f)
 			s.Found = append(conclusions(f, items), s.parts(f, q)...)
 			if q == nil {
 				s.Notes = append(s.Notes,
-					"no gain can be computed: the trace of the first run lacks operations, or is too long")
+					"no gain can be computed: the first run lacks operations, is too long, or its length is the outside's")
 			}
 		}
 		for k := range s.Found {
@@ -78,14 +81,14 @@ func conclusions(f *advice.Facts, items []advice.Item) (list []why.Candidate) {
 			continue
 		}
 		c := why.Candidate{Kind: it.ID, Subject: it.Subject, Change: it.Change, WhatIf: it.WhatIf, Text: it.Text,
-			Facts: it.Evidence, Ruled: ruled}
+			Facts: it.Evidence, Ruled: ruled, AtMost: it.AtMost, Defect: it.Defect}
 		c.Factor, c.Untested = factorOf(f, &it.Subject)
 		list = append(list, c)
 	}
 	return list
 }
 
-// factorOf is what is delayed to see whether the run depends on a part, or why nothing is.
+// factorOf names the part to delay for a test of a conclusion, or says why there is none.
 func factorOf(f *advice.Facts, s *advice.Subject) (factor, untested string) {
 	switch s.Kind {
 	case profile.KindProc, profile.KindLoop:
@@ -102,7 +105,7 @@ func factorOf(f *advice.Facts, s *advice.Subject) (factor, untested string) {
 	return "", "it is no part of the program that can be delayed"
 }
 
-// parts are the procedures whose work, with what they call, gains most, and those with much of the
+// parts are the procedures whose work gains most, callees included, and those with much of the
 // processor time of their own: that a change of these gains nothing is worth knowing.
 func (s *study) parts(f *advice.Facts, q *predict.Predictor) (list []why.Candidate) {
 	if q == nil {
@@ -122,7 +125,7 @@ func (s *study) parts(f *advice.Facts, q *predict.Predictor) (list []why.Candida
 	return list
 }
 
-// part is a procedure with what it calls.
+// part is a procedure with its callees.
 type part struct {
 	entry *profile.Entry
 	work  float64 // ns
@@ -132,8 +135,7 @@ type part struct {
 // less is the change of a procedure that does less.
 func (s *study) less(name string) string { return fmt.Sprintf("calls:%s=-%g%%", name, s.o.By) }
 
-// weighed are the procedures with most processor time, with what they call, and what less of their
-// work gains.
+// weighed are the procedures with most processor time, callees included, and their gains.
 func (s *study) weighed(f *advice.Facts, q *predict.Predictor, busy []string) (list []part) {
 	for i := range f.Entries {
 		e := &f.Entries[i]
@@ -154,8 +156,8 @@ func (s *study) weighed(f *advice.Facts, q *predict.Predictor, busy []string) (l
 	return list
 }
 
-// narrowest leaves out procedures that contain all that gains, or of which one that does less work
-// gains as much: callers of the part itself, and what others call for more than this.
+// narrowest leaves out a procedure if the parts within it gain as much together, or if one of its
+// callers does: that is a helper then, which others call, too.
 func narrowest(f *advice.Facts, list []part) (kept []part) {
 	slices.SortStableFunc(list, func(a, b part) int {
 		if math.Abs(a.work-b.work) < sameWork*max(a.work, b.work) {
@@ -199,8 +201,8 @@ func busiest(f *advice.Facts) (names []string) {
 	return names
 }
 
-// plateau is what all of a procedure's work gains, and what the run takes its time for then; nil:
-// it gains as much as its share.
+// plateau is the gain without any of a procedure's work, and the part that the run then waits for;
+// nil: the gain grows with the share of the work.
 func (s *study) plateau(f *advice.Facts, q *predict.Predictor, e *profile.Entry) *why.Plateau {
 	change := "calls:" + e.Name + "=-100%"
 	all, err := q.Gain(change)
@@ -225,7 +227,7 @@ func (s *study) plateau(f *advice.Facts, q *predict.Predictor, e *profile.Entry)
 	return p
 }
 
-// gain is what a candidate's change gains in one run.
+// gain is that of a candidate in one run.
 func gain(c *why.Candidate, f *advice.Facts, q *predict.Predictor, items []advice.Item) predict.Change {
 	unknown := predict.Change{Change: c.WhatIf, Unknown: "nothing can be predicted of this run"}
 	if c.Kind == why.Part {
@@ -281,8 +283,8 @@ func settingFor(c advice.Change) string {
 	return ""
 }
 
-// factors are what is delayed: what the candidates are about that gain most, and the procedures with
-// most processor time.
+// factors are the rules of the experiment: about the candidates that gain most, and the procedures
+// with most processor time.
 func (s *study) factors() (rules []string) {
 	answer, err := why.Judge(s.Study)
 	if err != nil {

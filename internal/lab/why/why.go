@@ -181,8 +181,11 @@ func (s *study) once(ctx context.Context, name string, j lab.Job, each func(lab.
 			ran = true
 			return each(res)
 		})
-		if err == nil || ran || ctx.Err() != nil || try == tries {
+		switch {
+		case err == nil || ran || ctx.Err() != nil:
 			return err
+		case try == tries:
+			return fmt.Errorf("expected a program that ends by itself with status 0, found %w", err)
 		}
 		s.Notes = append(s.Notes, fmt.Sprintf("a run failed, and was made again: %v", err))
 	}

@@ -35,8 +35,8 @@ func Begins(head []byte) bool {
 	})
 }
 
-// Read reads an experiment: in its own form, as qinst spt or why keep it, or as the table that qinst doe
-// fit reads.
+// Read reads an experiment: in its own form, as qinst spt or why keep it, or as the table that
+// qinst doe fit reads.
 func Read(from io.Reader) (*Experiment, error) {
 	text, err := io.ReadAll(from)
 	if err != nil {

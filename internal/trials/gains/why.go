@@ -13,8 +13,8 @@ import (
 	"qinst.dev/internal/stats"
 )
 
-// Findings of "qinst why" are compared with programs that are really changed: in each of them every
-// procedure takes so much less by turns.
+// Findings of "qinst why" are compared with programs that are really changed: in each of them one
+// procedure after another takes less, by this share in percent.
 const by = 20
 
 // closeTo is a difference of gains that no user minds, in percent of the run.
@@ -69,7 +69,7 @@ func (t *trial) why(g program) error {
 // name is the procedure that is changed.
 func (c change) name() string { return "main." + string(rune('a'+c.proc)) }
 
-// judge compares findings with what was gained.
+// judge compares findings with measured gains.
 func (t *trial) judge(g *program, a *why.Answer, gained map[string]float64, most float64) {
 	s := &t.reasons
 	s.programs++
