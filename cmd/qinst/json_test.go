@@ -20,7 +20,7 @@ import (
 	"qinst.dev/internal/analysis/doe"
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/analysis/steps"
-	"qinst.dev/internal/analysis/why"
+	analysis "qinst.dev/internal/analysis/why"
 	"qinst.dev/internal/lab/gate"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/report/doc"
@@ -40,7 +40,7 @@ var jsonObjects = []struct {
 	{"predict", "Computed runs.", predictObject{}},
 	{"correct", "The run without the cost of probes.", correctObject{}},
 	{"spt", "What an experiment with delays tells.", sptObject{}},
-	{"why", "What to change in a program, with gains and tests.", why.Answer{}},
+	{"why", "What to change in a program, with gains and tests.", analysis.Answer{}},
 	{"gate", "The comparison of two builds.", gate.Object{}},
 	{"doe plan", "A plan of experiments.", planObject{}},
 	{"doe fit", "The effects of factors.", doe.Fit{}},
