@@ -136,8 +136,12 @@ func (t *Test) tested() (map[string]*Tested, error) {
 		return nil, err
 	}
 	for rule, e := range measured {
-		all[rule] = &Tested{Delay: int64(e.Visits * e.Delay), Effect: int64(e.Effect * 1e9), SE: int64(e.SE * 1e9),
+		t := &Tested{Delay: int64(e.Visits * e.Delay), Effect: int64(e.Effect * 1e9), SE: int64(e.SE * 1e9),
 			Model: int64(computed[rule].Effect * 1e9), seen: (e.High - e.Effect) * 1e9}
+		all[rule] = t
+		if _, ok := all[e.Name]; !ok && e.Construct != "hold" { // a loop has a rule without its name
+			all[e.Name] = t
+		}
 	}
 	return all, nil
 }

@@ -16,7 +16,7 @@ const (
 	// agrees is the error of computed runs, as a share of the effect (results 27).
 	agrees = 0.1
 	// sees is the share of the computed effect that an experiment must be able to see.
-	sees = 0.5
+	sees = 1. / 3
 	// worthIt is the gain from which a finding is the first sentence, in percent of the run.
 	worthIt = 1
 	// muchLonger, and starts in ns, is by how much runs without delays may take longer.
@@ -241,8 +241,10 @@ func (f *Finding) worth(t int64) float64 {
 		return -1
 	case f.Tried != nil && f.Verdict == Improves:
 		return max(f.Tried.Lo, unknownWorth*f.Tried.Pct)
+	case f.Predicted == nil && f.Kind == Part || f.Verdict == Rules:
+		return 0
 	case f.Predicted == nil:
-		return unknownWorth * 100 * measure.Ratio(f.AtMost, t)
+		return unknownWorth * 100 * measure.Ratio(cmp.Or(f.AtMost, t), t)
 	}
 	return max(f.Predicted.Lo, unknownWorth*f.Predicted.Pct)
 }

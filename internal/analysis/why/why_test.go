@@ -196,6 +196,31 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// A conclusion whose gain is not known counts a quarter of its bound, a defect more than all.
+func TestOrder(t *testing.T) {
+	s := study(t, 0.002, truth{name: "main.a", gain: 12, lo: 10, hi: 14, effect: 0.05, model: 0.05})
+	for _, c := range []why.Candidate{{Kind: "bounded", AtMost: 2e8}, {Kind: "unknown"}, {Kind: "pace", Ruled: true},
+		{Kind: "defect", Defect: true, Change: advice.Release}} {
+		c.Subject.Name = c.Kind
+		s.Found = append(s.Found, c)
+	}
+	var order []string
+	a := judge(t, s)
+	for _, f := range a.Findings {
+		order = append(order, f.Subject)
+	}
+	if got, want := strings.Join(order, " "), "defect unknown main.a bounded pace"; got != want {
+		t.Errorf("found %s, expected %s", got, want)
+	}
+	if want := "Release what defect keeps: that is wrong, whatever it costs."; a.First != want {
+		t.Errorf("found %q, expected %q", a.First, want)
+	}
+	s.Found = s.Found[:3]
+	if a := judge(t, s); a.First != "See unknown: its gain is not known." {
+		t.Errorf("found %q, expected that the gain is not known", a.First)
+	}
+}
+
 // Nothing found is said in words, with what bounds the run.
 func TestNothing(t *testing.T) {
 	s := study(t, 0.002, truth{name: "main.a", effect: 0, model: 0})

@@ -59,6 +59,9 @@ func (a *Answer) first() string {
 	case f.Defect:
 		return ask + ": that is wrong, whatever it costs."
 	}
+	if f.AtMost == 0 {
+		return ask + ": its gain is not known."
+	}
 	return fmt.Sprintf("%s, and the run becomes %s shorter at most.", ask, measure.Percent(f.AtMost, a.Run.T))
 }
 
