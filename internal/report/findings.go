@@ -55,8 +55,8 @@ func placeOf(f *why.Finding) string {
 	return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
 }
 
-// gainOf is the gain of a finding, in time and as a share with its interval, in words where there is
-// none. The run takes run ns.
+// gainOf is the gain of a finding, in time and as a share of a run of run ns, with its interval; in
+// words where there is none.
 func gainOf(f *why.Finding, run int64) (ns, percent string) {
 	switch {
 	case f.Tried != nil:

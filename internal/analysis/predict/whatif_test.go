@@ -102,7 +102,13 @@ func changed(t *testing.T, p *steps.Program, change string) float64 {
 
 func built(t *testing.T, threads []tracetest.Thread) *steps.Program {
 	t.Helper()
-	b := tracetest.New(1)
+	return builtOn(t, 1, threads)
+}
+
+// builtOn is built of a run on a number of processors.
+func builtOn(t *testing.T, procs int, threads []tracetest.Thread) *steps.Program {
+	t.Helper()
+	b := tracetest.New(procs)
 	b.Operations = true
 	p, _, err := steps.Build(tracetest.SimulateOn(b, threads).Trace(), steps.Options{})
 	if err != nil {

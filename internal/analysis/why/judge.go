@@ -23,7 +23,7 @@ const (
 	muchLonger, starts = 1.25, 3e7
 	// mostLoad is how many threads more than processors could run that are taken for none.
 	mostLoad = 0.5
-	// nothing is the part of delays by which they make the run longer at least, if it depends on them.
+	// nothing is the share of delays below which the run does not depend on them.
 	nothing = 0.1
 	// unknownWorth is the weight of the middle of an interval whose lower end may be 0, and that of
 	// the bound of an unknown gain.

@@ -490,3 +490,23 @@ func TestServed(t *testing.T) {
 		t.Errorf("found %v", err)
 	}
 }
+
+// A run that takes longer than all of its delays could make it was disturbed, and is made again; but
+// not most of the runs.
+func TestDisturbed(t *testing.T) {
+	t.Parallel()
+	x := &experiment{Experiment: &delays.Experiment{Factors: []delays.Factor{{Visits: 1000, Delay: 1e5}}}}
+	p := &delays.Plan{Took: 0.4, Factors: []int{0}, Runs: make([]delays.Run, 8)}
+	for _, c := range []struct {
+		level    int8
+		response float64
+		want     bool
+	}{{-1, 0.55, false}, {-1, 0.65, true}, {1, 0.65, false}, {1, 0.74, false}, {1, 0.76, true}} {
+		if got := x.disturbed(p, &delays.Run{Levels: []int8{c.level}, Response: c.response}); got != c.want {
+			t.Errorf("a run of %v s at level %d: disturbed is %v, expected %v", c.response, c.level, got, c.want)
+		}
+	}
+	if p.Again = 2; x.disturbed(p, &delays.Run{Levels: []int8{1}, Response: 9}) {
+		t.Error("a third of eight runs is made again, expected two at most")
+	}
+}

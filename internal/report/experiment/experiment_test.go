@@ -7,8 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/delays"
 	"qinst.dev/internal/analysis/doe"
+	"qinst.dev/internal/analysis/predict"
+	"qinst.dev/internal/analysis/why"
 	"qinst.dev/internal/report/experiment"
 )
 
@@ -234,4 +237,45 @@ func TestWithin(t *testing.T) {
 	if y := read(t, pairs(t)).Within(500_000); y.Plans[0].Every != 0 || len(y.Plans[0].Runs) != 16 {
 		t.Errorf("a small one is cut: %+v", y.Plans[0])
 	}
+}
+
+// A study has gains as predictions, and effects of delays next to those of the computed runs.
+func TestStudy(t *testing.T) {
+	t.Parallel()
+	x := pairs(t)
+	for i := range x.Factors {
+		x.Factors[i].Rule = x.Factors[i].Name
+	}
+	s := &why.Study{Version: why.FileVersion, Kind: why.FileKind, By: 20, Runs: []why.Run{{T: 1e10}},
+		Program: why.Program{Name: "prog"}}
+	for i, f := range x.Factors {
+		c := why.Candidate{Kind: why.Part, Factor: f.Name, Subject: advice.Subject{Name: f.Name},
+			Gains: []predict.Change{{GainPct: float64(10 - 5*i), LoPct: 4, HiPct: 12}}}
+		s.Found = append(s.Found, c)
+	}
+	s.Tested.Experiment = x
+	for _, r := range x.Plans[0].Runs {
+		s.Tested.Model = append(s.Tested.Model, 1+0.6*float64(r.Levels[0]+1)/2+0.9*float64(r.Levels[1]+1)/2)
+	}
+	y := read(t, s)
+	if len(y.Plans) != 2 || y.By != why.FileKind || y.Program != "prog" {
+		t.Fatalf("found %d plans by %s of %s, expected gains and the experiment", len(y.Plans), y.By, y.Program)
+	}
+	gain := y.Plans[0].Parts[0]
+	if p := gain.Predicted; gain.Names[0] != "let main.a do 20 % less" || !near(p.Value, 1) || !near(*p.Low, 0.4) ||
+		gain.Verdict != string(why.Confirmed) {
+		t.Errorf("found %+v, predicted %+v, expected 1 s for main.a, confirmed", gain, p)
+	}
+	for _, part := range y.Plans[1].Parts {
+		want := map[string]verdicted{"main.a": {0.6, why.Confirmed}, "main.b": {0.9, why.Less}}[part.Names[0]]
+		if !near(part.Predicted.Value, want.value) || part.Verdict != string(want.verdict) {
+			t.Errorf("found %+v, predicted %+v, expected %+v", part, part.Predicted, want)
+		}
+	}
+}
+
+// verdicted is an expected value with its verdict.
+type verdicted struct {
+	value   float64
+	verdict why.Verdict
 }
