@@ -1,8 +1,12 @@
 package why
 
 import (
+	"maps"
+	"slices"
+
 	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/delays"
+	"qinst.dev/internal/stats"
 )
 
 // Version is that of an [Answer] as JSON.
@@ -109,6 +113,43 @@ func effects(x *delays.Experiment, plan int) (map[string]delays.Effect, error) {
 	return all, nil
 }
 
+// trimmed takes effects from the replicates of a plan: each is a block with an estimate of its own.
+// A run that the machine disturbed makes one of them wrong, and the interval hardly wider. Plans
+// with few replicates keep their effects by least squares.
+func (t *Test) trimmed(all map[string]delays.Effect) {
+	p := &t.Experiment.Plans[0]
+	blocks := map[int][]delays.Run{}
+	for _, r := range p.Runs {
+		blocks[r.Block] = append(blocks[r.Block], r)
+	}
+	for k, of := range p.Factors {
+		rule := t.Experiment.Factors[of].Rule
+		var list []float64
+		for _, b := range slices.Sorted(maps.Keys(blocks)) {
+			sum, balance := 0., 0
+			for _, r := range blocks[b] {
+				sum += float64(r.Levels[k]) * r.Response
+				balance += int(r.Levels[k])
+			}
+			if balance != 0 {
+				return // a replicate has several blocks
+			}
+			list = append(list, 2*sum/float64(len(blocks[b])))
+		}
+		if i, err := stats.Trimmed(list); err == nil && len(list) >= leastReplicates {
+			e := all[rule]
+			e.Effect, e.Low, e.High, e.SE = i.Mean, i.Low, i.High, (i.High-i.Low)/2/normal
+			all[rule] = e
+		}
+	}
+}
+
+// leastReplicates are trimmed.
+const leastReplicates = 8
+
+// normal is the half width of an interval of 95 % in standard errors.
+const normal = 1.96
+
 // modelled is an experiment whose runs took as long as the computed ones.
 func (t *Test) modelled() *delays.Experiment {
 	x := *t.Experiment
@@ -135,9 +176,10 @@ func (t *Test) tested() (map[string]*Tested, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.trimmed(measured)
 	for rule, e := range measured {
 		t := &Tested{Delay: int64(e.Visits * e.Delay), Effect: int64(e.Effect * 1e9), SE: int64(e.SE * 1e9),
-			Model: int64(computed[rule].Effect * 1e9), seen: (e.High - e.Effect) * 1e9}
+			Model: int64(computed[rule].Effect * 1e9), seen: (e.High - e.Low) / 2 * 1e9}
 		all[rule] = t
 		if _, ok := all[e.Name]; !ok && e.Construct != "hold" { // a loop has a rule without its name
 			all[e.Name] = t

@@ -3,6 +3,7 @@ package why_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -52,7 +53,10 @@ func study(t *testing.T, noise float64, parts ...truth) *why.Study {
 	if err != nil {
 		t.Fatal(err)
 	}
+	times := map[string]int{}
 	for _, run := range plan.Runs {
+		times[fmt.Sprint(run.Levels)]++ // each replicate is a block
+		run.Block = times[fmt.Sprint(run.Levels)]
 		y, m := 1+noise*r.NormFloat64(), 1.
 		for k, level := range run.Levels {
 			y += parts[p.Factors[k]].effect * float64(level+1) / 2
@@ -142,6 +146,19 @@ func TestUndecided(t *testing.T) {
 	for _, f := range a.Findings {
 		if f.Verdict != why.Undecided || !strings.Contains(f.Reason, "would not be seen") {
 			t.Errorf("%s: found %q (%s), expected that nothing is decided", f.Subject, f.Verdict, f.Reason)
+		}
+	}
+}
+
+// One run that the machine disturbed changes no verdict.
+func TestOutlier(t *testing.T) {
+	s := study(t, 0.002, truth{name: "main.a", gain: 10, lo: 8, hi: 12, effect: 0.05, model: 0.05},
+		truth{name: "main.b", gain: 5, lo: 4, hi: 6, effect: 0.02, model: 0.05})
+	s.Tested.Experiment.Plans[0].Runs[5].Response = 3
+	a := judge(t, s)
+	for name, want := range map[string]why.Verdict{"main.a": why.Confirmed, "main.b": why.Less} {
+		if f := finding(t, a, name); f.Verdict != want {
+			t.Errorf("%s: found %q (%s), expected %q", name, f.Verdict, f.Reason, want)
 		}
 	}
 }
