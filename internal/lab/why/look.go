@@ -229,26 +229,17 @@ func (s *study) plateau(f *advice.Facts, q *predict.Predictor, e *profile.Entry)
 
 // gain is that of a candidate in one run.
 func gain(c *why.Candidate, f *advice.Facts, q *predict.Predictor, items []advice.Item) predict.Change {
-	unknown := predict.Change{Change: c.WhatIf, Unknown: "nothing can be predicted of this run"}
-	if c.Kind == why.Part {
-		if q == nil {
-			return unknown
-		}
-		g, err := q.Gain(c.WhatIf)
-		if err != nil {
-			return predict.Change{Change: c.WhatIf, Unknown: err.Error()}
-		}
-		return g
-	}
 	is := func(it advice.Item) bool { return it.ID == c.Kind && it.Subject.Name == c.Subject.Name }
 	i := slices.IndexFunc(items, is)
-	if i < 0 {
-		unknown.Unknown = "this run has no such conclusion"
-		return unknown
-	}
-	if items[i].Gain == nil {
-		unknown.Unknown = "no computed run tells"
-		return unknown
+	switch {
+	case i < 0 && c.WhatIf != "" && q != nil: // a part, or a conclusion that this run has not
+		g, err := q.Gain(c.WhatIf)
+		if err != nil {
+			g = predict.Change{Change: c.WhatIf, Unknown: err.Error()}
+		}
+		return g
+	case i < 0 || items[i].Gain == nil:
+		return predict.Change{Change: c.WhatIf, Unknown: "nothing can be predicted of this run"}
 	}
 	g, percent := items[i].Gain, func(ns int64) float64 { return 100 * measure.Ratio(ns, f.Wall) }
 	return predict.Change{Change: c.WhatIf, Procs: f.Procs, T: f.Wall - g.Ns, Gain: g.Ns, GainPct: percent(g.Ns),
