@@ -125,7 +125,7 @@ func (c *checkFlags) sides(ctx context.Context, args []string, tmp string) (s *s
 			program = []string{"."}
 		}
 		if st, err := os.Stat(program[0]); err == nil && st.Mode().IsRegular() && !strings.HasSuffix(program[0], ".go") {
-			return nil, nil, fmt.Errorf("found the file %s after the revision %s, expected a package, which is built of both: qinst %s", program[0], before, checkExample)
+			return nil, nil, fmt.Errorf("found the file %s after the revision %s, expected a package, and programs that begin with . or /: qinst %s", program[0], before, checkExample)
 		}
 		s, err := findSides(ctx, before, c.chdir, tmp, program)
 		return s, rest, err

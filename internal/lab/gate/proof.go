@@ -70,23 +70,23 @@ const (
 	Loud      = 3 // equal programs differ by more than was promised
 )
 
-// Status is what was found, as an exit status.
+// Status is what was found, as an exit status. Of several promises the change may have been one: if
+// one is kept, others may be undecided.
 func (p *Proof) Status() int {
 	g := p.gain()
-	loud, open := 0, 0
+	loud, open, met := false, false, false
 	for i := range p.Promises {
-		if q := &p.Promises[i]; q.Loud {
-			loud++
-		} else if q.Verdict == why.Undecided {
-			open++
-		}
+		q := &p.Promises[i]
+		loud = loud || q.Loud
+		open = open || !q.Loud && q.Verdict == why.Undecided
+		met = met || q.Verdict == why.Kept || q.Verdict == why.More
 	}
-	switch n := len(p.Promises); {
+	switch {
 	case len(p.Failed) > 0 || g != nil && g.High < 0:
 		return Slower
-	case n > 0 && loud == n:
+	case loud && !open && !met:
 		return Loud
-	case len(p.Undecided) > 0 || g == nil || n > 0 && loud+open == n || p.vague():
+	case len(p.Undecided) > 0 || g == nil || open && !met || p.vague():
 		return Undecided
 	}
 	return Proven

@@ -27,6 +27,8 @@ func around(mean, half float64) stats.Interval {
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	fifth := why.Promise{ID: "part", Rank: 1, Pct: 20, Lo: 15, Hi: 25}
+	much, tenth := why.Promise{Pct: 40, Lo: 35, Hi: 45}, why.Promise{Pct: 10, Lo: 9, Hi: 11}
+	wide := why.Promise{Pct: 5, Lo: 0, Hi: 30}
 	tiny := why.Promise{ID: "tiny", Rank: 2, Pct: 1, Lo: 0.5, Hi: 1.5}
 	loud := stats.Interval{Mean: 1, Low: 0.85, High: 1.15}
 	for name, c := range map[string]struct {
@@ -47,6 +49,9 @@ func TestStatus(t *testing.T) {
 		"undecided":               {timed(quiet, around(0.8, 0.06)), []why.Promise{fifth}, "undecided", Undecided},
 		"loud":                    {timed(loud, around(0.8, 0.06)), []why.Promise{fifth}, "undecided", Loud},
 		"more on a loud one":      {timed(loud, around(0.5, 0.02)), []why.Promise{fifth}, "more", Proven},
+		"less, and one open":      {timed(quiet, around(0.9, 0.04)), []why.Promise{much, tenth}, "less undecided", Undecided},
+		"less, and one loud":      {timed(loud, around(0.9, 0.04)), []why.Promise{much, tenth}, "less undecided", Loud},
+		"kept, and one open":      {timed(quiet, around(0.8, 0.02)), []why.Promise{fifth, wide}, "kept undecided", Proven},
 		"loud for one of two":     {timed(quiet, around(0.9, 0.14)), []why.Promise{fifth, tiny}, "undecided undecided", Undecided},
 		"slower on a loud one":    {timed(loud, around(1.2, 0.1)), []why.Promise{tiny}, "less", Slower},
 		"one of two":              {timed(quiet, around(0.8, 0.02)), []why.Promise{fifth, tiny}, "kept more", Proven},
