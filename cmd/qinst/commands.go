@@ -126,6 +126,19 @@ func commands() []command {
 				{"gate -fail-if 'wall>+5%' -fail-if 'calls:main.parse>+0' main ./cmd/prog input",
 					"fail if it takes 5 % longer, or parses once more"},
 			}, setupGate},
+		{"check", "[flags] before after [arguments]", "prove that a change gained what was promised",
+			"Check runs a program as it was and as it is alternately, and first before against\n" +
+				"itself. It sets the gain of time beside what qinst why promised, and compares counts\n" +
+				"exactly. Before and after are each the directory of a package, a program or a result,\n" +
+				"that is a trace or a study of qinst why. If before is a revision, after is the package\n" +
+				"in the working tree, and before the same package of then.\n\n" +
+				"Status 1: the program is certainly slower, or a condition holds; 2: not decided, or it\n" +
+				"could not be measured; 3: equal programs differ by more than was promised.\n\n" + selectionHelp,
+			[][2]string{
+				{"check HEAD~1 ./cmd/prog input", "the last commit and changes since"},
+				{"check -promise 1 ./before ./after input", "two directories, and the first finding"},
+				{"check ./prog.old ./prog input", "two programs: with probes they are counted, too"},
+			}, setupCheck},
 		{"points", "[flags] [packages]", "list what is probed, and why the rest is not",
 			"Points prints one line for each point: kind, identity, place, name. A skip has\n" +
 				"its reason in place of the identity. Of a skipped procedure only the places are\n" +

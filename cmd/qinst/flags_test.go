@@ -230,7 +230,7 @@ func compare(t *testing.T, what string, have []string, want map[string]bool) {
 func TestIncomplete(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^(\w+( \w+)?: )?found .+, expected .+(: qinst |; see "qinst help)`)
-	for _, line := range []string{"-size=3", "run", "gate", "gate main", "spt", "doe", "ctl", "cut x.sddf", "merge a.sddf",
+	for _, line := range []string{"-size=3", "run", "gate", "gate main", "check", "spt", "doe", "ctl", "cut x.sddf", "merge a.sddf",
 		"merge a.sddf b.sddf", "reduce x y", "reduce -ext=profile", "export x.sddf", "completion", "profile -n 3",
 		"predict -n 3", "report -from", "report -region", "export -to", "correct -baseline"} {
 		var out, talk bytes.Buffer

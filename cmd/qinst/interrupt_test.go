@@ -109,6 +109,7 @@ func TestInterruptExperiment(t *testing.T) {
 			{[]string{"run", "-check", "."}, "qinst: run 1 of ", ""},
 			{[]string{"profile", "-n", "3", exe}, "qinst: run 1 of ", ""},
 			{[]string{"gate", before, "."}, "qinst: run 1 of 2: base, counted", ""},
+			{[]string{"check", before, dir}, "qinst: run 1 of 2: before, counted", ""},
 			{[]string{"spt", exe}, "qinst: a first run",
 				"qinst: spt: " + signal.String() +
 					", and the first run had not ended; a program that does not end by itself needs -load"},

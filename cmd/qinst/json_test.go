@@ -42,6 +42,7 @@ var jsonObjects = []struct {
 	{"spt", "What an experiment with delays tells.", sptObject{}},
 	{"why", "What to change in a program, with gains and tests.", analysis.Answer{}},
 	{"gate", "The comparison of two builds.", gate.Object{}},
+	{"check", "The gain of a change, beside what was promised of it.", gate.ProofObject{}},
 	{"doe plan", "A plan of experiments.", planObject{}},
 	{"doe fit", "The effects of factors.", doe.Fit{}},
 	{"points", "One object a line, for each point and each skip.", pointLine{}},

@@ -11,17 +11,28 @@ import (
 	"strings"
 )
 
-// sides are what a gate compares.
+// side is one of the programs that are compared.
+type side struct {
+	text    string   // in words
+	dir     string   // in which it is built, and
+	program []string // the package, or the Go files
+	name    string   // of the program; "": that of the package
+	file    string   // the program itself, if it is not built, or
+	kept    bool     // the result of earlier runs
+}
+
+// sides are what is compared.
 type sides struct {
-	base, head string // in words
-	baseDir    string // in which base is built
+	base, head side
 	root       string // of the repository, or the directory of head
 	here       string // the working directory
 }
 
 // findSides finds both sides of a comparison. A base that begins with . or / is a directory, any
-// other a revision, which is exported below tmp. Head is the directory dir as it is.
-func findSides(ctx context.Context, base, dir, tmp string) (*sides, error) {
+// other a revision, which is exported below tmp. Head is the directory dir as it is. The program is
+// a package or Go files in both.
+func findSides(ctx context.Context, base, dir, tmp string, program []string) (*sides, error) {
+	chdir := dir
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -31,13 +42,14 @@ func findSides(ctx context.Context, base, dir, tmp string) (*sides, error) {
 		return nil, err
 	}
 	repo := git{ctx: ctx, dir: dir}
-	s := &sides{head: "the files of " + dir, root: dir, here: here}
+	s := &sides{base: side{program: program}, head: side{dir: chdir, program: program}, root: dir, here: here}
+	s.head.text = "the files of " + dir
 	top, inside := repo.line("rev-parse", "--show-toplevel")
 	if inside == nil {
-		s.root, s.head = top, repo.state()
+		s.root, s.head.text = top, repo.state()
 	}
 	if strings.HasPrefix(base, ".") || filepath.IsAbs(base) {
-		s.base, s.baseDir = "the files of "+base, base
+		s.base.text, s.base.dir = "the files of "+base, base
 		if st, err := os.Stat(base); err != nil || !st.IsDir() {
 			return nil, fmt.Errorf("found no directory %s, expected one, or a revision such as origin/main", base)
 		}
@@ -56,12 +68,12 @@ func findSides(ctx context.Context, base, dir, tmp string) (*sides, error) {
 		return nil, err
 	}
 	tree := filepath.Join(tmp, "tree")
-	s.base, s.baseDir = fmt.Sprintf("%s (%s)", base, commit), filepath.Join(tree, prefix)
+	s.base.text, s.base.dir = fmt.Sprintf("%s (%s)", base, commit), filepath.Join(tree, prefix)
 	if err := repo.export(base, top, tree); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(s.baseDir); err != nil {
-		return nil, fmt.Errorf("%s has no directory %s, expected the one that the program is built in", s.base, prefix)
+	if _, err := os.Stat(s.base.dir); err != nil {
+		return nil, fmt.Errorf("%s has no directory %s, expected the one that the program is built in", s.base.text, prefix)
 	}
 	return s, nil
 }

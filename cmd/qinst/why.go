@@ -97,16 +97,25 @@ func (w *whyFlags) show(e *env, args []string) error {
 	if len(args) > 0 {
 		return usageError{fmt.Errorf("why: found %s, expected nothing to run with -report", args[0])}
 	}
-	f, err := os.Open(w.shown)
+	s, err := readStudy(w.shown)
 	if err != nil {
 		return err
+	}
+	return w.answer(e, s)
+}
+
+// readStudy reads the file of a study.
+func readStudy(file string) (*analysis.Study, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close()
 	s, err := analysis.Read(&bounded{from: f, total: mostText, line: mostText})
 	if err != nil {
-		return fmt.Errorf("%s: %w", w.shown, err)
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return w.answer(e, s)
+	return s, nil
 }
 
 func (w *whyFlags) answer(e *env, s *analysis.Study) error {

@@ -77,7 +77,7 @@ const importOrder = `
 
 	# experiments: what runs programs reads no traces, and each experiment reads what it compares
 	lab, trace, stats, report/doc < lab/check;
-	lab, analysis/advice, stats, report/doc < lab/gate;
+	lab, analysis/advice, analysis/why, stats, report/doc < lab/gate;
 	lab, analysis/advice, analysis/critpath, analysis/steps, analysis/predict, analysis/profile, analysis/replay, analysis/delays, ratecontrol, runtime/settings < lab/delays;
 	lab/delays, analysis/why < lab/why;
 

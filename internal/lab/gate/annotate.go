@@ -33,13 +33,12 @@ func (r *Result) findings() (list []finding) {
 	}
 	if holds[Allocs] {
 		c := r.count(Allocs)
-		text := fmt.Sprintf("the program allocates more: base %s objects, head %s", c.Base, c.Head)
+		text := fmt.Sprintf("the program allocates more: %s %s objects, %s %s", r.Names.Base, c.Base, r.Names.Head, c.Head)
 		list = append(list, finding{Allocs, text, r.Main, true})
 	}
 	for _, c := range r.changed() {
 		if c.More() > 0 {
-			text := fmt.Sprintf("%s: base has %s, head %s (%+d)", c.ID, c.Base, c.Head, c.More())
-			list = append(list, finding{c.kind(), text, c.At, holds[c.ID]})
+			list = append(list, finding{c.kind(), c.ID + ": " + r.has(c), c.At, holds[c.ID]})
 		}
 	}
 	for i := range r.Items {

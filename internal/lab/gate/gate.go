@@ -5,8 +5,10 @@
 //	r, err := gate.Run(ctx, runner, gate.Options{Base: base, Head: head, Pairs: 10, Conditions: conditions})
 //	for _, f := range r.Failed { ... }
 //
-// Times are those of builds without probes. Counts and conclusions are of builds with them. Package
-// gate builds nothing.
+// Times are those of builds without probes, or of builds with them that record nothing. Counts and
+// conclusions are of builds with probes. Package gate builds nothing.
+//
+// A [Proof] sets the gain of the change against what was promised of it.
 package gate
 
 import (
@@ -18,6 +20,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/profile"
@@ -36,25 +39,25 @@ const (
 	mostTraced = 3
 )
 
-// Build is a program, built twice.
+// Build is a program, built without probes, with them, or both.
 type Build struct {
-	Plain, Probed string // files
+	Plain, Probed string // files; "": there is none
 }
+
+// Names are what both programs are called.
+type Names struct{ Base, Head string }
 
 // Options are the programs of a comparison, and its conditions.
 type Options struct {
+	Names      Names
 	Base, Head Build
-	Args       []string // of the program
-	Settings   string   // of the recorder where conclusions are drawn
-	Pairs      int      // of runs whose times are compared; even
+	Args       []string      // of the program
+	Settings   string        // of the recorder where conclusions are drawn
+	Pairs      int           // of runs whose times are compared; even
+	Limit      time.Duration // of each run
 	Conditions []Condition
+	Conclude   bool // also without a condition that is about conclusions
 }
-
-// sides are the names of both programs.
-const (
-	baseSide = "base"
-	headSide = "head"
-)
 
 // job is a gate that runs.
 type job struct {
@@ -68,21 +71,21 @@ type job struct {
 // Run compares two builds of a program. An error says which of them could not be run; it is of the
 // type [lab.Stopped] if a signal ended the context.
 func Run(ctx context.Context, r *lab.Runner, o Options) (*Result, error) {
-	res := &Result{Conditions: o.Conditions, Pairs: o.Pairs}
-	same, err := equalFiles(o.Base.Plain, o.Head.Plain)
+	res := &Result{Names: o.Names, Conditions: o.Conditions, Pairs: o.Pairs,
+		Counted: o.Base.Probed != "" && o.Head.Probed != "", Plain: o.Base.Plain != "" && o.Head.Plain != ""}
+	j := &job{o, r, map[string][]*counted{}, map[string][]map[string]advice.Item{}, map[string][][]byte{}}
+	if !res.Counted && !res.Plain {
+		return nil, fmt.Errorf("found probes in one of %s and %s, expected both with probes or both without: what probes cost would look like a change", o.Names.Base, o.Names.Head)
+	}
+	same, err := equalFiles(j.timed(o.Base).Program, j.timed(o.Head).Program)
 	if err != nil || same {
 		res.Same = same
 		return res, err
 	}
-	j := &job{o, r, map[string][]*counted{}, map[string][]map[string]advice.Item{}, map[string][][]byte{}}
-	if res.Counts, err = j.count(ctx); err != nil {
-		return nil, err
-	}
-	if main := j.counted[headSide][0].entries["main.main"]; main != nil {
-		res.Main = grew(nil, main)
-	}
-	if res.Items, err = j.conclude(ctx); err != nil {
-		return nil, err
+	if res.Counted {
+		if err := j.look(ctx, res); err != nil {
+			return nil, err
+		}
 	}
 	if res.Times, err = j.time(ctx); err != nil {
 		return nil, err
@@ -92,10 +95,34 @@ func Run(ctx context.Context, r *lab.Runner, o Options) (*Result, error) {
 	return res, nil
 }
 
+// look counts, and draws conclusions where these are asked for.
+func (j *job) look(ctx context.Context, res *Result) (err error) {
+	if res.Counts, err = j.count(ctx); err != nil {
+		return err
+	}
+	if main := j.counted[j.Names.Head][0].entries["main.main"]; main != nil {
+		res.Main = grew(nil, main)
+	}
+	about := func(c Condition) bool { return c.Quantity == Conclusions }
+	if res.Concluded = j.Conclude || slices.ContainsFunc(j.Conditions, about); res.Concluded {
+		res.Items, err = j.conclude(ctx)
+	}
+	return err
+}
+
+// timed is what is run for the times of a build: the same kind of build of both programs.
+func (j *job) timed(b Build) lab.Job {
+	if j.Base.Plain != "" && j.Head.Plain != "" {
+		return lab.Job{Program: b.Plain, Plain: true}
+	}
+	return lab.Job{Program: b.Probed, NoTrace: true, Settings: "mode=off"}
+}
+
 // round runs a plan. If a program fails the error has its name.
 func (j *job) round(ctx context.Context, plan lab.Plan, each func(lab.Result) error) error {
 	for i := range plan.Cases {
-		plan.Cases[i].Args, plan.Cases[i].Collect = j.Args, true
+		c := &plan.Cases[i]
+		c.Args, c.Collect, c.Limit = j.Args, true, j.Limit
 	}
 	err := j.r.Run(ctx, plan, each)
 	if err == nil || errors.As(err, new(lab.Stopped)) {
@@ -107,8 +134,8 @@ func (j *job) round(ctx context.Context, plan lab.Plan, each func(lab.Result) er
 // probed runs both programs once, and reads their traces. Why it does is said with each run.
 func (j *job) probed(ctx context.Context, why, settings string, each func(side string, t *trace.Trace) error) error {
 	plan := lab.Plan{Rounds: 1, Cases: []lab.Case{
-		{Name: baseSide + ", " + why, Job: lab.Job{Program: j.Base.Probed, Settings: settings}},
-		{Name: headSide + ", " + why, Job: lab.Job{Program: j.Head.Probed, Settings: settings}},
+		{Name: j.Names.Base + ", " + why, Job: lab.Job{Program: j.Base.Probed, Settings: settings}},
+		{Name: j.Names.Head + ", " + why, Job: lab.Job{Program: j.Head.Probed, Settings: settings}},
 	}}
 	return j.round(ctx, plan, func(res lab.Result) error {
 		t, err := trace.Open(res.Trace)
@@ -131,7 +158,7 @@ func (j *job) count(ctx context.Context) (list []Count, err error) {
 		if err != nil {
 			return nil, err
 		}
-		list = compare(j.counted[baseSide], j.counted[headSide])
+		list = compare(j.counted[j.Names.Base], j.counted[j.Names.Head])
 		if !j.open(list) {
 			break
 		}
@@ -168,7 +195,7 @@ func (j *job) conclude(ctx context.Context) (list []advice.Item, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if list = fresh(j.drawn[baseSide], j.drawn[headSide]); len(list) == 0 {
+		if list = fresh(j.drawn[j.Names.Base], j.drawn[j.Names.Head]); len(list) == 0 {
 			break
 		}
 	}
@@ -195,10 +222,9 @@ func fresh(base, head []map[string]advice.Item) (list []advice.Item) {
 // time measures base against itself, and then against head. The order changes from pair to pair, so
 // that neither program is always the first, and a drift of the machine is no difference.
 func (j *job) time(ctx context.Context) ([]Time, error) {
-	const again = "base again" // the same file, under the name that its times have
-	measure := func(name, program string) (first, second []lab.Result, err error) {
-		base := lab.Case{Name: baseSide, Job: lab.Job{Program: j.Base.Plain, Plain: true}}
-		other := lab.Case{Name: name, Job: lab.Job{Program: program, Plain: true}}
+	measure := func(name string, b Build) (first, second []lab.Result, err error) {
+		base := lab.Case{Name: j.Names.Base, Job: j.timed(j.Base)}
+		other := lab.Case{Name: name, Job: j.timed(b)}
 		plan := lab.Plan{Rounds: j.Pairs / 2, Cases: []lab.Case{base, other, other, base}}
 		err = j.round(ctx, plan, func(res lab.Result) error {
 			if res.Case == name {
@@ -210,21 +236,21 @@ func (j *job) time(ctx context.Context) ([]Time, error) {
 		})
 		return first, second, err
 	}
-	a, b, err := measure(again, j.Base.Plain)
+	a, b, err := measure(j.Names.Base+" again", j.Base) // the same file, under the name that its times have
 	if err != nil {
 		return nil, err
 	}
-	base, head, err := measure(headSide, j.Head.Plain)
+	base, head, err := measure(j.Names.Head, j.Head)
 	if err != nil {
 		return nil, err
 	}
 	for _, runs := range [][]lab.Result{a, b, base} {
 		for _, r := range runs {
-			j.printed[baseSide] = append(j.printed[baseSide], r.Stdout)
+			j.printed[j.Names.Base] = append(j.printed[j.Names.Base], r.Stdout)
 		}
 	}
 	for _, r := range head {
-		j.printed[headSide] = append(j.printed[headSide], r.Stdout)
+		j.printed[j.Names.Head] = append(j.printed[j.Names.Head], r.Stdout)
 	}
 	var list []Time
 	for _, q := range []struct {
@@ -254,8 +280,8 @@ func (j *job) outputs() (differ bool) {
 	all := func(list [][]byte) bool {
 		return !slices.ContainsFunc(list, func(b []byte) bool { return !bytes.Equal(b, list[0]) })
 	}
-	base := j.printed[baseSide]
-	return all(base) && !all(append([][]byte{base[0]}, j.printed[headSide]...))
+	base := j.printed[j.Names.Base]
+	return all(base) && !all(append([][]byte{base[0]}, j.printed[j.Names.Head]...))
 }
 
 // equalFiles reports whether two files have the same bytes.
@@ -266,4 +292,12 @@ func equalFiles(a, b string) (bool, error) {
 	}
 	y, err := os.ReadFile(b)
 	return bytes.Equal(x, y), err
+}
+
+// HasProbes reports whether a program was built with probes: then the runtime's part that writes
+// traces is among its functions, whose names no linker strips.
+func HasProbes(program string) (bool, error) {
+	text, err := os.ReadFile(program)
+	name := strings.Join([]string{"runtime", "qinstWriteHead"}, ".") // which is no text of this program
+	return bytes.Contains(text, []byte(name)), err
 }

@@ -232,11 +232,12 @@ func result(t *testing.T, conditions ...string) *Result {
 	more := func(id string, base, head uint64, line int) Count {
 		return Count{ID: id, Base: Range{base, base}, Head: Range{head, head}, At: place{file: "/src/a, b/main.go", line: line}}
 	}
-	r := &Result{Main: place{file: "/src/a, b/main.go", line: 1}, Times: []Time{wall, cpu}, Pairs: 6, Counts: []Count{
-		{ID: calls, Base: Range{10, 10}, Head: Range{21, 21}},
-		{ID: Allocs, Base: Range{100, 110}, Head: Range{220, 230}}, more("calls:main.f", 10, 11, 5),
-		more("calls:main.g", 0, 10, 6), more("locks:main.mu", 9, 8, 7),
-		{ID: "channels:main.c", Base: Range{1, 3}, Head: Range{900, 1000}}},
+	r := &Result{Names: Names{"base", "head"}, Counted: true, Concluded: true, Plain: true,
+		Main: place{file: "/src/a, b/main.go", line: 1}, Times: []Time{wall, cpu}, Pairs: 6, Counts: []Count{
+			{ID: calls, Base: Range{10, 10}, Head: Range{21, 21}},
+			{ID: Allocs, Base: Range{100, 110}, Head: Range{220, 230}}, more("calls:main.f", 10, 11, 5),
+			more("calls:main.g", 0, 10, 6), more("locks:main.mu", 9, 8, 7),
+			{ID: "channels:main.c", Base: Range{1, 3}, Head: Range{900, 1000}}},
 		Items: []advice.Item{{ID: "herd", Text: "wake 100 % fewer\ngoroutines",
 			Subject: advice.Subject{Kind: "sync", Name: "main.cond", File: "/src/a, b/main.go", Line: 9}}}}
 	for _, text := range conditions {

@@ -48,11 +48,23 @@ func (r *Result) Doc(base, head string) *doc.Doc {
 	d := &doc.Doc{Title: "Does this change make the program slower?"}
 	first := d.Add("verdict", "")
 	first.Say("%s", r.verdict())
-	first.Detail("base: %s", base)
-	first.Detail("head: %s", head)
+	r.sides(first, base, head)
+	if r.Same {
+		return d
+	}
+	r.times(d)
+	r.counts(d)
+	r.conclusions(d)
+	return d
+}
+
+// sides says what is compared, which conditions do not let it pass, and what is doubtful.
+func (r *Result) sides(first *doc.Section, base, head string) {
+	first.Detail("%s: %s", r.Names.Base, base)
+	first.Detail("%s: %s", r.Names.Head, head)
 	if r.Same {
 		first.Say("Both builds are the same file, byte for byte. Nothing was run.")
-		return d
+		return
 	}
 	for _, f := range r.Failed {
 		first.Say("%s holds: %s.", f.Condition, f.Text)
@@ -66,12 +78,8 @@ func (r *Result) Doc(base, head string) *doc.Doc {
 		}
 	}
 	if r.Outputs {
-		first.Warn("Head prints something else than base: it may not do the same.")
+		first.Warn("The outputs of %s and %s differ: they may not do the same.", r.Names.Base, r.Names.Head)
 	}
-	r.times(d)
-	r.counts(d)
-	r.conclusions(d)
-	return d
 }
 
 func (r *Result) verdict() string {
@@ -87,13 +95,20 @@ func (r *Result) verdict() string {
 }
 
 func (r *Result) times(d *doc.Doc) {
-	t := doc.NewTable("time", "base", "head", "change", "from", "to", "equal programs, from", "to")
+	if len(r.Times) == 0 {
+		return
+	}
+	t := doc.NewTable("time", r.Names.Base, r.Names.Head, "change", "from", "to", "equal programs, from", "to")
 	for i := range r.Times {
 		q := &r.Times[i]
 		t.Row(q.ID, doc.Time(int64(q.Base)), doc.Time(int64(q.Head)), change(q.Ratio.Mean), change(q.Ratio.Low),
 			change(q.Ratio.High), change(q.AA.Low), change(q.AA.High))
 	}
-	s := d.Add("times", fmt.Sprintf("Times of %d pairs of runs without probes", r.Pairs))
+	how := "without probes"
+	if !r.Plain {
+		how = "whose probes record nothing"
+	}
+	s := d.Add("times", fmt.Sprintf("Times of %d pairs of runs %s", r.Pairs, how))
 	s.Table(t)
 }
 
@@ -104,13 +119,17 @@ func change(ratio float64) doc.Cell {
 func (r *Result) counts(d *doc.Doc) {
 	changed, varying := r.changed(), r.varying()
 	s := d.Add("counts", "Counts")
+	if !r.Counted {
+		s.Say("Nothing was counted: that needs programs with probes, or packages.")
+		return
+	}
 	if len(changed) == 0 {
 		s.Say("Nothing is called, locked, sent or started more or less often.")
 	}
 	if c := r.count(Allocs); c != nil {
-		s.Say("Objects allocated: base %s, head %s.", c.Base, c.Head)
+		s.Say("Objects allocated: %s %s, %s %s.", r.Names.Base, c.Base, r.Names.Head, c.Head)
 	}
-	t := doc.NewTable("count", "base", "head", "change", "where")
+	t := doc.NewTable("count", r.Names.Base, r.Names.Head, "change", "where")
 	for _, c := range changed[:min(len(changed), mostRows)] {
 		t.Row(doc.Name(c.ID, letters), doc.Count(c.Base.Low), doc.Count(c.Head.Low), fmt.Sprintf("%+d", c.More()),
 			c.At.String())
@@ -127,7 +146,7 @@ func (r *Result) counts(d *doc.Doc) {
 		if len(varying) > len(names) {
 			names = append(names, fmt.Sprintf("%d more", len(varying)-len(names)))
 		}
-		s.Note("These differ between runs of the same program, and say nothing (base, head): %s", joined(names))
+		s.Note("These differ between runs of the same program, and say nothing (%s, %s): %s", r.Names.Base, r.Names.Head, joined(names))
 	}
 }
 

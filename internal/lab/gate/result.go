@@ -53,6 +53,7 @@ type Verdict struct {
 
 // Result is a comparison.
 type Result struct {
+	Names      Names
 	Main       place // where the program begins, in head
 	Same       bool  // both builds are the same file: nothing was run
 	Times      []Time
@@ -63,6 +64,9 @@ type Result struct {
 	Pairs      int
 	Failed     []Verdict // conditions that hold
 	Undecided  []Verdict // conditions of which nothing can be said
+	Plain      bool      // times are of builds without probes
+	Counted    bool      // both programs have probes
+	Concluded  bool      // conclusions were drawn
 }
 
 // outcome is whether a condition holds.
@@ -83,6 +87,8 @@ func (r *Result) decide() {
 		case c.isTime():
 			o, v.Text = r.judgeTime(c)
 			v.about = []string{c.Quantity}
+		case !r.Counted || c.Quantity == Conclusions && !r.Concluded:
+			o, v.Text = undecided, "that needs runs of programs with probes"
 		case c.Quantity == Allocs:
 			o, v.Text = r.judgeAllocs(c)
 			v.about = []string{Allocs}
@@ -103,6 +109,8 @@ func (r *Result) decide() {
 func (r *Result) judgeTime(c Condition) (o outcome, text string) {
 	t := r.time(c.Quantity)
 	switch {
+	case t == nil:
+		return undecided, "no program was run"
 	case t.exceeds(c):
 		return fails, fmt.Sprintf("%s is %s", t.ID, t.change())
 	case t.Noisy() && percent(t.Ratio.High) > c.Limit:
@@ -113,10 +121,13 @@ func (r *Result) judgeTime(c Condition) (o outcome, text string) {
 
 func (r *Result) judgeAllocs(c Condition) (o outcome, text string) {
 	n := r.count(Allocs)
+	if n == nil {
+		return undecided, "no program was run"
+	}
 	if !n.allocates(c) {
 		return passes, ""
 	}
-	return fails, fmt.Sprintf("base allocates %s objects, head %s", n.Base, n.Head)
+	return fails, fmt.Sprintf("%s allocates %s objects, %s %s", r.Names.Base, n.Base, r.Names.Head, n.Head)
 }
 
 // allocates reports whether a condition on allocations holds: each run of head has more than any of
@@ -143,7 +154,7 @@ func (r *Result) judgeCount(c Condition) (o outcome, text string, about []string
 	case n == nil:
 		return undecided, "neither program counts anything of that name", nil
 	case !n.Exact():
-		return undecided, fmt.Sprintf("runs of the same program differ: base %s, head %s", n.Base, n.Head), nil
+		return undecided, fmt.Sprintf("runs of the same program differ: %s %s, %s %s", r.Names.Base, n.Base, r.Names.Head, n.Head), nil
 	case !c.exceeds(float64(n.Base.Low), float64(n.Head.Low)):
 		return passes, "", nil
 	}
@@ -152,7 +163,12 @@ func (r *Result) judgeCount(c Condition) (o outcome, text string, about []string
 			about = append(about, part.ID)
 		}
 	}
-	return fails, fmt.Sprintf("base has %s, head %s (%+d)", n.Base, n.Head, n.More()), about
+	return fails, r.has(n), about
+}
+
+// has says how many of a count either program has.
+func (r *Result) has(c *Count) string {
+	return fmt.Sprintf("%s has %s, %s %s (%+d)", r.Names.Base, c.Base, r.Names.Head, c.Head, c.More())
 }
 
 func (r *Result) time(id string) *Time {
