@@ -49,9 +49,9 @@ func Mean[T Number](samples []T) (Interval, error) {
 	return Interval{mean, mean - half, mean + half}, nil
 }
 
-// Trimmed is Mean without a fifth of the samples at either end, with Tukey and McLaughlin's interval
-// (1963): one of eight or more samples that is far off hardly moves it. Fewer are not trimmed, since
-// their interval would hold less often.
+// Trimmed is Mean without a fifth of the samples at either end, with the interval of Tukey and
+// McLaughlin (1963): one of eight or more samples that is far off hardly moves it. Fewer are not
+// trimmed, since their interval would hold less often.
 func Trimmed[T Number](samples []T) (Interval, error) {
 	xs := floats(samples)
 	if len(xs) < leastTrimmed {

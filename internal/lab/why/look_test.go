@@ -43,7 +43,8 @@ func TestNarrowest(t *testing.T) {
 	t.Parallel()
 	f := calls(t)
 	entry := func(name string) *profile.Entry {
-		i := slices.IndexFunc(f.Entries, func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == name })
+		is := func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == name }
+		i := slices.IndexFunc(f.Entries, is)
 		if i < 0 {
 			t.Fatalf("found no %s in the profile", name)
 		}
@@ -54,10 +55,12 @@ func TestNarrowest(t *testing.T) {
 		gains map[string]float64
 		want  []string
 	}{
-		{"one caller", map[string]float64{"main.outer": 10, "main.help": 10, "main.b": 10, "main.a": 0}, []string{"main.a", "main.b"}},
+		{"one caller", map[string]float64{"main.outer": 10, "main.help": 10, "main.b": 10, "main.a": 0},
+			[]string{"main.a", "main.b"}},
 		{"the helper", map[string]float64{"main.outer": 10, "main.help": 10, "main.b": 6, "main.a": 4},
 			[]string{"main.a", "main.b", "main.help"}},
-		{"what is around", map[string]float64{"main.outer": 20, "main.b": 6, "main.a": 4}, []string{"main.a", "main.b", "main.outer"}},
+		{"what is around", map[string]float64{"main.outer": 20, "main.b": 6, "main.a": 4},
+			[]string{"main.a", "main.b", "main.outer"}},
 		{"both", map[string]float64{"main.outer": 10, "main.b": 6, "main.a": 4}, []string{"main.a", "main.b"}},
 	} {
 		work := map[string]float64{"main.outer": 3e6, "main.help": 3e6, "main.b": 2e6, "main.a": 1e6}
