@@ -74,6 +74,7 @@ type Tested struct {
 	Model  int64 `json:"model_ns"`
 
 	seen float64 // an effect that is less could be chance
+	off  float64 // the computed effect is known no better
 }
 
 // Tried is the gain of a setting of the Go runtime. It lies in the interval 19 times of 20.
@@ -150,13 +151,13 @@ const leastReplicates = 8
 // normal is the half width of an interval of 95 % in standard errors.
 const normal = 1.96
 
-// modelled is an experiment whose runs took as long as the computed ones.
-func (t *Test) modelled() *delays.Experiment {
+// modelled is an experiment whose runs took as long as computed ones.
+func (t *Test) modelled(model []float64) *delays.Experiment {
 	x := *t.Experiment
 	plan := x.Plans[0]
 	plan.Runs = append([]delays.Run{}, plan.Runs...)
 	for i := range plan.Runs {
-		plan.Runs[i].Response = t.Model[i]
+		plan.Runs[i].Response = model[i]
 	}
 	x.Plans = []delays.Plan{plan}
 	return &x
@@ -172,14 +173,25 @@ func (t *Test) tested() (map[string]*Tested, error) {
 	if err != nil {
 		return nil, err
 	}
-	computed, err := effects(t.modelled(), 0)
-	if err != nil {
-		return nil, err
+	computed := map[string][]float64{} // by run
+	for _, model := range t.Model {
+		one, err := effects(t.modelled(model), 0)
+		if err != nil {
+			return nil, err
+		}
+		for rule, e := range one {
+			computed[rule] = append(computed[rule], e.Effect)
+		}
 	}
 	t.trimmed(measured)
 	for rule, e := range measured {
 		t := &Tested{Delay: int64(e.Visits * e.Delay), Effect: int64(e.Effect * 1e9), SE: int64(e.SE * 1e9),
-			Model: int64(computed[rule].Effect * 1e9), seen: (e.High - e.Low) / 2 * 1e9}
+			seen: (e.High - e.Low) / 2 * 1e9}
+		if model, err := stats.Mean(computed[rule]); err == nil {
+			t.Model, t.off = int64(model.Mean*1e9), (model.High-model.Low)/2*1e9
+		} else {
+			t.Model = int64(computed[rule][0] * 1e9)
+		}
 		all[rule] = t
 		if _, ok := all[e.Name]; !ok && e.Construct != "hold" { // a loop has a rule without its name
 			all[e.Name] = t

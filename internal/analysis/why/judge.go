@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// agrees is the error of computed runs, as a share of the effect (results 27).
-	agrees = 0.1
+	// agrees is the error of computed effects, as a share of them: that of a gain is no larger, which
+	// makes two points of ten.
+	agrees = 0.2
 	// sees is the share of the computed effect that an experiment must be able to see.
 	sees = 1. / 3
 	// worthIt is the gain from which a finding is the first sentence, in percent of the run.
@@ -194,7 +195,7 @@ func (s *Study) untested(c *Candidate) string {
 // verdict compares the effect of delays with that on the computed run.
 func (t *Tested) verdict() (Verdict, string) {
 	effect, model := float64(t.Effect), float64(t.Model)
-	apart := math.Hypot(t.seen, agrees*max(math.Abs(effect), math.Abs(model)))
+	apart := math.Hypot(math.Hypot(t.seen, t.off), agrees*max(math.Abs(effect), math.Abs(model)))
 	switch {
 	case math.Abs(model) < t.seen && math.Abs(effect) < t.seen:
 		if t.seen > sees*float64(t.Delay) {

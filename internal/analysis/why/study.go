@@ -83,10 +83,10 @@ type Plateau struct {
 // Test is an experiment with delays, and the same computed.
 type Test struct {
 	Experiment *delays.Experiment `json:"experiment"` // null: there is none
-	// Model are the lengths of the computed run with the delays of each run of the first plan, in
-	// s; none: it cannot be computed.
-	Model   []float64 `json:"model_s"`
-	Refused []Refused `json:"refused"`
+	// Model are, of each of several runs without delays, the lengths of the computed run with those
+	// of each run of the first plan, in s; none: it cannot be computed.
+	Model   [][]float64 `json:"model_s"`
+	Refused []Refused   `json:"refused"`
 }
 
 // Refused is a factor of a candidate that cannot be delayed.
@@ -127,8 +127,11 @@ func (t *Test) check() error {
 		return nil
 	case len(t.Experiment.Plans) == 0:
 		return fmt.Errorf("found a test without a plan, expected one")
-	case len(t.Model) > 0 && len(t.Model) != len(t.Experiment.Plans[0].Runs):
-		return fmt.Errorf("found %d computed runs, expected one of each of %d", len(t.Model), len(t.Experiment.Plans[0].Runs))
+	}
+	for _, model := range t.Model {
+		if all := len(t.Experiment.Plans[0].Runs); len(model) != all {
+			return fmt.Errorf("found %d computed runs, expected one of each of %d", len(model), all)
+		}
 	}
 	return t.Experiment.Check()
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,7 +54,7 @@ func study(t *testing.T, noise float64, parts ...truth) *why.Study {
 	if err != nil {
 		t.Fatal(err)
 	}
-	times := map[string]int{}
+	times, model := map[string]int{}, []float64{}
 	for _, run := range plan.Runs {
 		times[fmt.Sprint(run.Levels)]++ // each replicate is a block
 		run.Block = times[fmt.Sprint(run.Levels)]
@@ -63,8 +64,9 @@ func study(t *testing.T, noise float64, parts ...truth) *why.Study {
 			m += parts[p.Factors[k]].model * float64(level+1) / 2
 		}
 		p.Runs = append(p.Runs, delays.Run{Block: run.Block, Levels: run.Levels, Made: true, Response: y})
-		s.Tested.Model = append(s.Tested.Model, m)
+		model = append(model, m)
 	}
+	s.Tested.Model = [][]float64{model}
 	x.Plans = []delays.Plan{p}
 	s.Tested.Experiment = x
 	return s
@@ -147,6 +149,25 @@ func TestUndecided(t *testing.T) {
 		if f.Verdict != why.Undecided || !strings.Contains(f.Reason, "would not be seen") {
 			t.Errorf("%s: found %q (%s), expected that nothing is decided", f.Subject, f.Verdict, f.Reason)
 		}
+	}
+}
+
+// How far computed runs are apart is no difference to the measured one.
+func TestModels(t *testing.T) {
+	s := study(t, 0.002, truth{name: "main.a", gain: 10, lo: 8, hi: 12, effect: 0.05, model: 0.08})
+	model := s.Tested.Model[0]
+	if f := judge(t, s).Findings[0]; f.Verdict != why.Less {
+		t.Errorf("found %q, expected less by one computed run", f.Verdict)
+	}
+	for _, share := range []float64{0.5, 1.5} { // of its effect
+		other := slices.Clone(model)
+		for i := range other {
+			other[i] = 1 + share*(other[i]-1)
+		}
+		s.Tested.Model = append(s.Tested.Model, other)
+	}
+	if f := judge(t, s).Findings[0]; f.Verdict != why.Confirmed || f.Tested.Model != 8e7 {
+		t.Errorf("found %q, computed %d, expected their mean, and that nothing contradicts it", f.Verdict, f.Tested.Model)
 	}
 }
 
@@ -275,7 +296,7 @@ func FuzzRead(f *testing.F) {
 	for _, seed := range []string{string(text), "{}", "", `{"kind":"qinst why","version":1}`,
 		`{"kind":"qinst why","version":1,"test":{"experiment":{}}}`,
 		`{"kind":"qinst why","version":1,"candidates":[{"gains":[{},{}]}],"runs":[{}]}`,
-		strings.Replace(string(text), `"model_s":[`, `"model_s":[7,`, 1)} {
+		strings.Replace(string(text), `"model_s":[[`, `"model_s":[[7,`, 1)} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(_ *testing.T, b []byte) {

@@ -305,18 +305,29 @@ func (s *study) factors() (rules []string) {
 	return rules
 }
 
-// model computes the run with the delays of each run of an experiment, in s; none: it cannot be
-// computed. The delays of a part are work of its own, as much as all of them together.
-func (s *study) model(ctx context.Context, x *analysis.Experiment) (list []float64, err error) {
-	err = s.once(ctx, "a run to compute delays in", lab.Job{Settings: s.o.Settings}, func(res lab.Result) error {
-		_, q, err := read(res.Trace)
-		if err != nil || q == nil {
-			return err
+// models is in how many runs delays are computed.
+const models = 3
+
+// model computes runs with the delays of each run of an experiment, in s; none: they cannot be
+// computed.
+func (s *study) model(ctx context.Context, x *analysis.Experiment) (all [][]float64, err error) {
+	for i := range models {
+		name := fmt.Sprintf("run %d of %d to compute delays in", i+1, models)
+		err := s.once(ctx, name, lab.Job{Settings: s.o.Settings}, func(res lab.Result) error {
+			_, q, err := read(res.Trace)
+			if err != nil || q == nil {
+				return err
+			}
+			if list := delayed(q, x); list != nil {
+				all = append(all, list)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		list = delayed(q, x)
-		return nil
-	})
-	return list, err
+	}
+	return all, nil
 }
 
 func delayed(q *predict.Predictor, x *analysis.Experiment) (list []float64) {

@@ -254,9 +254,11 @@ func TestStudy(t *testing.T) {
 		s.Found = append(s.Found, c)
 	}
 	s.Tested.Experiment = x
+	var model []float64
 	for _, r := range x.Plans[0].Runs {
-		s.Tested.Model = append(s.Tested.Model, 1+0.6*float64(r.Levels[0]+1)/2+0.9*float64(r.Levels[1]+1)/2)
+		model = append(model, 1+0.6*float64(r.Levels[0]+1)/2+0.9*float64(r.Levels[1]+1)/2)
 	}
+	s.Tested.Model = [][]float64{model}
 	y := read(t, s)
 	if len(y.Plans) != 2 || y.By != why.FileKind || y.Program != "prog" {
 		t.Fatalf("found %d plans by %s of %s, expected gains and the experiment", len(y.Plans), y.By, y.Program)
