@@ -62,18 +62,13 @@ func TestDelays(t *testing.T) {
 	}
 }
 
-// The part of all work that a change applies to, and the parts that a run depends on.
-func TestAmountAndParts(t *testing.T) {
+// The part of all work that a change applies to.
+func TestAmount(t *testing.T) {
 	t.Parallel()
 	q := predict.NewPredictor(builtOn(t, 8, convoy(8, 50, 4, 1)), sim.Sharing, nil)
 	for part, want := range map[string]float64{"calls:main.inside": 400, "hold:main.mu": 400, "main.outside": 1600} {
 		if got, err := q.Amount(part); err != nil || math.Abs(got/ms-want) > 1e-5*want {
 			t.Errorf("%s: found %v ms (%v), expected %v", part, got/ms, err, want)
-		}
-	}
-	for change, want := range map[string]string{"": "main.inside", "calls:main.inside=-100%": "main.outside"} {
-		if parts, err := q.Parts(change); err != nil || len(parts) == 0 || parts[0].Name != want {
-			t.Errorf("%q: found %+v (%v), expected %s first", change, parts, err, want)
 		}
 	}
 }

@@ -27,15 +27,9 @@ const (
 	manySteps  = 3e5
 )
 
-// Part is a procedure by what its own work is worth.
-type Part struct {
-	Name  string
-	Share float64 // of the run, or of requests
-}
-
-// parts are the procedures with work of their own on the path of a computed run, or, if requests
-// are asked for, within these: those that are worth most first.
-func parts(p *steps.Program, o sim.Options, w *sim.Watch) (list []Part) {
+// likely are changes of the procedures whose own work is worth most on the recorded number of
+// processors, or, if requests are asked for, is most of theirs.
+func likely(p *steps.Program, policy sim.Policy, w *sim.Watch) (list []WhatIf) {
 	worth, all := map[trace.PointID]float64{}, 0.
 	add := func(step steps.StepID, weight float64) {
 		for _, part := range p.PartsOf(step) {
@@ -56,7 +50,7 @@ func parts(p *steps.Program, o sim.Options, w *sim.Watch) (list []Part) {
 			}
 		}
 	} else {
-		run, _ := sim.SimulateWeighed(p, o)
+		run, _ := sim.SimulateWeighed(p, sim.Options{Procs: p.Procs, Policy: policy})
 		all = run.T
 		run.Weights(func(step steps.StepID, length, weight float64, delay bool) {
 			if !delay {
@@ -67,22 +61,14 @@ func parts(p *steps.Program, o sim.Options, w *sim.Watch) (list []Part) {
 	procs := slices.SortedFunc(maps.Keys(worth), func(a, b trace.PointID) int {
 		return cmp.Or(cmp.Compare(worth[b], worth[a]), cmp.Compare(a, b))
 	})
-	for _, proc := range procs {
-		list = append(list, Part{p.R.T.Points[proc].Name, worth[proc] / max(all, 1)})
-	}
-	return list
-}
-
-// likely are changes of the procedures whose own work is worth most.
-func likely(p *steps.Program, policy sim.Policy, w *sim.Watch) (list []WhatIf) {
 	shares := likelyShares
 	if p.Steps.Len() > manySteps {
 		shares = shares[1:2]
 	}
-	most := parts(p, sim.Options{Procs: p.Procs, Policy: policy}, w)
-	for _, part := range most[:min(len(most), mostLikely)] {
+	for _, proc := range procs[:min(len(procs), mostLikely)] {
 		for _, share := range shares {
-			if w, err := ParseWhatIf("self:" + part.Name + "=" + share); err == nil && part.Share > likelyFrom {
+			if w, err := ParseWhatIf("self:" + p.R.T.Points[proc].Name + "=" + share); err == nil &&
+				worth[proc] > likelyFrom*all {
 				list = append(list, w)
 			}
 		}

@@ -88,15 +88,6 @@ func (q *Predictor) options(change string) (o sim.Options, err error) {
 	return o, nil
 }
 
-// Parts are the procedures whose own work is worth most in a run with a change, those first.
-func (q *Predictor) Parts(change string) ([]Part, error) {
-	o, err := q.options(change)
-	if err != nil {
-		return nil, err
-	}
-	return parts(q.runs.p, o, nil), nil
-}
-
 // Amount is how long everything that a change in percent applies to took in the recorded run, in
 // ns: work and waits for the outside.
 func (q *Predictor) Amount(part string) (ns float64, err error) {

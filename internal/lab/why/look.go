@@ -112,13 +112,14 @@ func (s *study) parts(f *advice.Facts, q *predict.Predictor) (list []why.Candida
 		return nil
 	}
 	busy := busiest(f)
-	for _, p := range narrowest(f, s.weighed(f, q, busy)) {
+	all := s.weighed(f, q, busy)
+	for _, p := range narrowest(f, slices.Clone(all)) {
 		e := p.entry
 		c := why.Candidate{Kind: why.Part, Change: advice.LessWork, WhatIf: s.less(e.Name), Factor: e.Name,
 			Busy:    slices.Contains(busy, e.Name),
 			Subject: advice.Subject{Kind: e.Kind, ID: e.ID, Name: e.Name, File: e.File, Line: e.Line}}
 		if c.Work = p.work; c.Busy || p.gain >= leastGain {
-			c.Most = s.plateau(f, q, e)
+			c.Most = s.plateau(f, q, p, all)
 			list = append(list, c)
 		}
 	}
@@ -201,27 +202,23 @@ func busiest(f *advice.Facts) (names []string) {
 	return names
 }
 
-// plateau is the gain without any of a procedure's work, and the part that the run then waits for;
+// plateau is the gain without any of a part's work, and the other part that the run then waits for;
 // nil: the gain grows with the share of the work.
-func (s *study) plateau(f *advice.Facts, q *predict.Predictor, e *profile.Entry) *why.Plateau {
-	change := "calls:" + e.Name + "=-100%"
-	all, err := q.Gain(change)
-	some, failed := q.Gain(s.less(e.Name))
-	if err != nil || failed != nil || all.Unknown != "" || some.Unknown != "" ||
-		all.GainPct >= plateauFrom*100/s.o.By*some.GainPct {
+func (s *study) plateau(f *advice.Facts, q *predict.Predictor, of part, all []part) *why.Plateau {
+	change := "calls:" + of.entry.Name + "=-100%"
+	most, err := q.Gain(change)
+	if err != nil || most.Unknown != "" || most.GainPct >= plateauFrom*100/s.o.By*of.gain {
 		return nil
 	}
-	p := &why.Plateau{Pct: all.GainPct}
-	others, err := q.Parts(change)
-	if err != nil {
-		return nil
-	}
-	for _, o := range others { // what it calls itself may be another's work, and names nothing
-		is := func(e profile.Entry) bool { return e.Kind == profile.KindProc && e.Name == o.Name }
-		i := slices.IndexFunc(f.Entries, is)
-		if i >= 0 && o.Name != e.Name && !f.Calling(e.ID, f.Entries[i].ID) {
-			p.Other = o.Name
-			break
+	p, gains := &why.Plateau{Pct: most.GainPct}, 0.
+	without, _ := q.Run(change)
+	for _, other := range all {
+		if f.Calling(of.entry.ID, other.entry.ID) || f.Calling(other.entry.ID, of.entry.ID) || without == nil {
+			continue
+		}
+		run, err := q.Run(change + " + " + s.less(other.entry.Name))
+		if err == nil && run != nil && without.T-run.T > max(gains, leastGain/100.*without.T) {
+			p.Other, gains = other.entry.Name, without.T-run.T
 		}
 	}
 	return p
