@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// agrees is the error of computed effects, as a share of them: that of a gain is no larger, which
-	// makes two points of ten.
+	// agrees is the error of computed effects, as a share of them: two points of a gain of ten
 	agrees = 0.2
 	// sees is the share of the computed effect that an experiment must be able to see.
 	sees = 1. / 3

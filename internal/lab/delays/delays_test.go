@@ -491,8 +491,8 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// A run that takes longer than all of its delays could make it was disturbed, and is made again; few
-// runs of a plan are.
+// A run that takes longer than all of its delays could make it was disturbed, and is made again.
+// Few runs of a plan are.
 func TestDisturbed(t *testing.T) {
 	t.Parallel()
 	x := &experiment{Experiment: &delays.Experiment{Factors: []delays.Factor{{Visits: 1000, Delay: 1e5}}}}
