@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"qinst.dev/internal/analysis/why"
 	"qinst.dev/internal/measure"
@@ -72,18 +73,29 @@ func gainOf(f *why.Finding, run int64) (ns, percent string) {
 	return measure.Time(p.Gain), fmt.Sprintf("%.0f %% (%.0f to %.0f)", p.Pct, p.Lo, p.Hi)
 }
 
-// reasons says why verdicts are what they are, and where gains end.
+// reasons says why verdicts are what they are, once for all that have the same, and where gains end.
 func reasons(s *doc.Section, a *why.Answer) {
+	ranks, order := map[string][]string{}, []string{}
 	for i := range a.Findings {
 		f := &a.Findings[i]
-		if f.Reason != "" {
-			s.Say("%d: %s: %s.", i+1, f.Verdict, f.Reason)
+		if f.Reason == "" {
+			continue
 		}
+		text := fmt.Sprintf("%s: %s", f.Verdict, f.Reason)
+		if ranks[text] == nil {
+			order = append(order, text)
+		}
+		ranks[text] = append(ranks[text], fmt.Sprint(i+1))
+	}
+	for _, text := range order {
+		s.Say("%s: %s.", strings.Join(ranks[text], ", "), text)
+	}
+	for i := range a.Findings {
+		f := &a.Findings[i]
 		if f.Predicted == nil || f.Predicted.Plateau == nil || !f.Promises() {
 			continue
 		}
-		p := f.Predicted.Plateau
-		other := ""
+		p, other := f.Predicted.Plateau, ""
 		if p.Other != "" {
 			other = fmt.Sprintf(": the run then takes its time for %s", p.Other)
 		}
