@@ -73,7 +73,7 @@ func gainOf(f *why.Finding, run int64) (ns, percent string) {
 	return measure.Time(p.Gain), fmt.Sprintf("%.0f %% (%.0f to %.0f)", p.Pct, p.Lo, p.Hi)
 }
 
-// reasons says why verdicts are what they are, once for all that have the same, and where gains end.
+// reasons gives the reasons of verdicts, each once with all of its findings, and the ends of gains.
 func reasons(s *doc.Section, a *why.Answer) {
 	ranks, order := map[string][]string{}, []string{}
 	for i := range a.Findings {
