@@ -35,11 +35,11 @@ func setupWhy(fs *flagSet) action {
 	fs.group("Form")
 	fs.boolean(&w.asJSON, "json", "print one JSON object")
 	fs.boolean(&w.brief, "brief", "print the same in 4 kB of text at most, for tools")
-	fs.boolean(&w.all, "all", "with what conclusions rest on")
+	fs.boolean(&w.all, "all", "with the texts of conclusions")
 	fs.text(&w.o.File, "o", "keep what was found in a `file`, and go on with what it has (default: PROGRAM.why.json)")
-	fs.text(&w.shown, "report", "run nothing, and show what a `file` of an earlier study tells")
+	fs.text(&w.shown, "report", "run nothing, and show an earlier study from its `file`")
 	fs.group("Study")
-	fs.function("by", "by how many `percent` parts of the program take less, as what is predicted (default: 20)", func(s string) (err error) {
+	fs.function("by", "predict the gain of so many `percent` less work in each part (default: 20)", func(s string) (err error) {
 		if _, err = fmt.Sscanf(s+" ", "%g ", &w.o.By); err != nil || !(w.o.By > 0 && w.o.By <= 100) {
 			err = fmt.Errorf("found -by=%s, expected a number of percent up to 100", s)
 		}

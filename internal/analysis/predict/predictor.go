@@ -73,29 +73,23 @@ func (q *Predictor) Run(change string) (*sim.Run, error) {
 	return run, nil
 }
 
-// options are those of a run with a change; "" is none.
+// options are those of a run with a change.
 func (q *Predictor) options(change string) (o sim.Options, err error) {
-	if change != "" {
-		w, err := q.parse(change)
-		if err != nil {
-			return o, err
-		}
-		if o, err = w.options(q.runs.p); err != nil {
-			return o, err
-		}
+	w, err := q.parse(change)
+	if err == nil {
+		o, err = w.options(q.runs.p)
 	}
 	o.Procs, o.Policy = q.runs.p.Procs, q.policy
-	return o, nil
+	return o, err
 }
 
 // Amount is how long everything that a change in percent applies to took in the recorded run, in
 // ns: work and waits for the outside.
 func (q *Predictor) Amount(part string) (ns float64, err error) {
-	w, err := q.parse(part + "=+100%")
+	o, err := q.options(part + "=+100%")
 	if err != nil {
 		return 0, err
 	}
-	o, err := w.options(q.runs.p)
 	for id := range steps.StepID(q.runs.p.Steps.Len()) {
 		s := q.runs.p.Step(id)
 		if o.Length != nil {
@@ -105,7 +99,7 @@ func (q *Predictor) Amount(part string) (ns float64, err error) {
 			ns += (o.Delayed(id) - 1) * float64(s.Lasts())
 		}
 	}
-	return ns, err
+	return ns, nil
 }
 
 // OnProcs is the run on a number of processors.

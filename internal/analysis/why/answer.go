@@ -184,7 +184,8 @@ func (t *Test) tested() (map[string]*Tested, error) {
 		}
 	}
 	t.trimmed(measured)
-	for rule, e := range measured {
+	for _, rule := range slices.Sorted(maps.Keys(measured)) {
+		e := measured[rule]
 		t := &Tested{Delay: int64(e.Visits * e.Delay), Effect: int64(e.Effect * 1e9), SE: int64(e.SE * 1e9),
 			seen: (e.High - e.Low) / 2 * 1e9}
 		if model, err := stats.Mean(computed[rule]); err == nil {

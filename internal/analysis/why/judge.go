@@ -185,10 +185,15 @@ func (s *Study) untested(c *Candidate) string {
 			return r.Why
 		}
 	}
-	if c.Factor != "" && s.Tested.Experiment != nil && len(s.Tested.Model) == 0 {
+	switch {
+	case c.Untested != "":
+		return c.Untested
+	case s.Tested.Experiment == nil:
+		return "no experiment was made"
+	case len(s.Tested.Model) == 0:
 		return "the run cannot be computed with delays"
 	}
-	return cmp.Or(c.Untested, "others gain more, or have more work")
+	return "others gain more, or have more work"
 }
 
 // verdict compares the effect of delays with that on the computed run.

@@ -71,7 +71,7 @@ func (f *Finding) said() string {
 	case Confirmed:
 		return "an experiment confirms it"
 	case NotTestable:
-		return "no experiment can test it"
+		return "no experiment tested it"
 	case Undecided:
 		return "an experiment could not decide it"
 	case NoEffect:

@@ -28,7 +28,7 @@ const (
 	covers      = 0.85 // share of a gain that others have, so that the part is not the narrowest
 	sameWork    = 0.1  // difference between a procedure and another one that only calls it
 	busyFrom    = 0.9  // share of the processors' time from which they are busy
-	plateauFrom = 0.8  // see there
+	plateauFrom = 0.8  // share of a gain in proportion to the work, below which gains end
 )
 
 // read reads one trace. The predictor is nil if nothing can be predicted.
@@ -62,7 +62,7 @@ func (s *study) look(traces []string) error {
 			s.Found = append(conclusions(f, items), s.parts(f, q)...)
 			if q == nil {
 				s.Notes = append(s.Notes,
-					"no gain can be computed: the first run lacks operations, is too long, or its length is the outside's")
+					"no gain can be computed: the first run lacks operations, is too long, or the outside decides its length")
 			}
 		}
 		for k := range s.Found {

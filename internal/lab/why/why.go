@@ -73,8 +73,8 @@ func Run(ctx context.Context, r *lab.Runner, o Options) (*why.Study, error) {
 	}
 	for _, step := range []func(context.Context) error{s.observe, s.try, s.test} {
 		if err := step(ctx); err != nil {
-			if ctx.Err() != nil {
-				return nil, fmt.Errorf("%w; what was run is in %s, and the same command goes on", context.Cause(ctx), o.File)
+			if _, none := os.Stat(o.File); ctx.Err() != nil && none == nil {
+				err = fmt.Errorf("%w; what was run is in %s, and the same command goes on", context.Cause(ctx), o.File)
 			}
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 
 	"qinst.dev/internal/analysis/why"
 	"qinst.dev/internal/report"
+	"qinst.dev/internal/report/doc"
 )
 
 // ofStudy is a study of what to change: the gains of changes, and the experiment that tests them,
@@ -17,7 +18,7 @@ func ofStudy(s *why.Study) (*Experiment, error) {
 	said := report.Findings(a, false).Section("findings")
 	y := &Experiment{Version: Version, Kind: Kind, By: why.FileKind, Program: s.Program.Name, Hash: s.Program.Hash,
 		Args: s.Program.Args, Response: "time of a run", Unit: "s", Seed: &s.Seed, Said: texts(said, true)}
-	gains := Plan{Title: "What changes gain", Factors: []Factor{}, Runs: []Run{}, Parts: []Part{}, Said: texts(said, false)[:0]}
+	gains := Plan{Title: "What changes gain", Factors: []Factor{}, Runs: []Run{}, Parts: []Part{}, Said: []*doc.Text{}}
 	for i := range a.Findings {
 		gains.Parts = append(gains.Parts, gain(a, &a.Findings[i]))
 	}

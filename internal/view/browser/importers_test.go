@@ -99,7 +99,7 @@ const profilerCLI = "@firefox-devtools/profiler-cli"
 // procedure's own work as the form collapsed.
 func TestFirefox(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("found no node in the PATH")
+		t.Skip("found no node in the PATH") // the profiler's command is a program of Node.js
 	}
 	script := filepath.Join(tool(t, profilerCLI), "dist", "profiler-cli.js")
 	for _, name := range []string{"locks", "quicksort", "convoy"} {
