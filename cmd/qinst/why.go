@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	analysis "qinst.dev/internal/analysis/why"
 	"qinst.dev/internal/lab"
@@ -22,6 +24,7 @@ const mostBrief = 4000
 type whyFlags struct {
 	*flagSet
 	o      findings.Options
+	tests  tests
 	seed   int
 	asJSON bool
 	brief  bool
@@ -46,6 +49,7 @@ func setupWhy(fs *flagSet) action {
 		return err
 	})
 	fs.text(&w.o.Load, "load", "`command` of the shell that the program serves: the program is asked to end after it (default: the program ends by itself)")
+	w.tests.define(fs)
 	fs.number(&w.seed, "seed", "of the order of runs")
 	fs.selection("build")
 	fs.program = func() bool { return true }
@@ -56,7 +60,10 @@ func (w *whyFlags) run(e *env, args []string) error {
 	if w.shown != "" {
 		return w.show(e, args)
 	}
-	if len(args) == 0 {
+	if err := w.tests.check(args); err != nil {
+		return err
+	}
+	if len(args) == 0 && w.tests.pkg == "" {
 		return incomplete("why", "no package", "one that is a program, or a program that was built with -toolexec qinst", "why ./prog arguments")
 	}
 	ctx, stop := lab.Signals(context.Background())
@@ -71,26 +78,79 @@ func (w *whyFlags) run(e *env, args []string) error {
 	return w.answer(e, s)
 }
 
-// study builds the program, if it is a package, and finds out what to change.
+// study builds the program, if it is a package or its tests, and finds out what to change.
 func (w *whyFlags) study(ctx context.Context, e *env, args []string) (*analysis.Study, error) {
-	w.o.Program, w.o.Args, w.o.Seed, w.o.Settings = args[0], args[1:], uint64(w.seed), os.Getenv("QINST")
-	if !isProgram(args[0]) {
-		tmp, err := lab.MkdirTemp("", "qinst-why-")
-		if err != nil {
-			return nil, err
-		}
-		defer tmp.Remove()
-		var program []string
-		program, w.o.Args = splitProgram(args)
-		if w.o.Program, err = (&runFlags{flagSet: w.flagSet}).build(ctx, e, string(tmp), program); err != nil {
-			return nil, err
-		}
+	w.o.Seed, w.o.Settings = uint64(w.seed), os.Getenv("QINST")
+	tmp, err := lab.MkdirTemp("", "qinst-why-")
+	if err != nil {
+		return nil, err
 	}
-	if w.o.File == "" {
-		w.o.File = filepath.Base(w.o.Program) + ".why.json"
+	defer tmp.Remove()
+	r := &lab.Runner{Stdin: os.Stdin, Stdout: e.stderr, Stderr: e.stderr}
+	switch {
+	case w.tests.pkg != "":
+		err = w.ofTests(ctx, e, r, string(tmp), args)
+	case isProgram(args[0]):
+		w.o.Program, w.o.Args = args[0], args[1:]
+	default:
+		err = w.ofPackage(ctx, e, string(tmp), args)
 	}
-	return findings.Run(ctx, &lab.Runner{Stdin: os.Stdin, Stdout: e.stderr, Stderr: e.stderr}, w.o)
+	if err != nil {
+		return nil, err
+	}
+	w.setFile()
+	return findings.Run(ctx, r, w.o)
 }
+
+// ofPackage builds a package that is a program.
+func (w *whyFlags) ofPackage(ctx context.Context, e *env, tmp string, args []string) error {
+	var program []string
+	program, w.o.Args = splitProgram(args)
+	return w.build(tmp, func(dir string) (string, error) {
+		return (&runFlags{flagSet: w.flagSet}).build(ctx, e, dir, program)
+	})
+}
+
+// build builds the program, and notes how it is built with probes in more procedures.
+func (w *whyFlags) build(tmp string, build func(dir string) (string, error)) (err error) {
+	if w.o.Program, err = build(tmp); err != nil {
+		return err
+	}
+	w.o.Rebuild = func(factors []string) (string, error) {
+		w.own = append(w.own, "-factors="+strings.Join(factors, ","))
+		dir, err := os.MkdirTemp(tmp, "again-")
+		if err != nil {
+			return "", err
+		}
+		return build(dir)
+	}
+	return nil
+}
+
+// ofTests builds the tests of a package.
+func (w *whyFlags) ofTests(ctx context.Context, e *env, r *lab.Runner, tmp string, args []string) (err error) {
+	var name string
+	if r.Dir, name, err = w.tests.where(ctx, chdir(w.chdir)); err != nil {
+		return err
+	}
+	err = w.build(tmp, func(dir string) (string, error) {
+		return w.tests.build(ctx, e, w.flagSet, dir, name)
+	})
+	if err != nil {
+		return err
+	}
+	w.setFile()
+	var was []string // arguments
+	if s, err := readStudy(w.o.File); err == nil {
+		was = s.Program.Args
+	}
+	w.o.Varies = w.tests.bench != ""
+	w.o.Args, err = w.tests.args(ctx, r, lab.Job{Program: w.o.Program, Args: args}, was)
+	return err
+}
+
+// setFile names the file of results after the program, if the user names none.
+func (w *whyFlags) setFile() { w.o.File = cmp.Or(w.o.File, filepath.Base(w.o.Program)+".why.json") }
 
 // show shows an earlier study.
 func (w *whyFlags) show(e *env, args []string) error {

@@ -15,6 +15,7 @@ type Variant struct {
 	Wrapper []string // qinst and its flags, for a build with probes; none: a plain build
 	Flags   []string // of the go command
 	Args    []string // packages, or files
+	Test    bool     // it is the tests of a package, as a program
 	Env     []string // more variables
 }
 
@@ -27,8 +28,12 @@ func (r *Runner) Build(ctx context.Context, exe string, v Variant) error {
 		}
 		say(r.Stderr, "building %s%s", v.Name, probes)
 	}
+	verb := "build"
+	if v.Test {
+		verb, v.Flags = "test", append(slices.Clone(v.Flags), "-c")
+	}
 	v.Flags = append(slices.Clone(v.Flags), "-o", exe) // the last one counts
-	cmd := command(ctx, "go", v.command("build")...)
+	cmd := command(ctx, "go", v.command(verb)...)
 	r.inherit(cmd, v)
 	return ended(ctx, cmd.Run())
 }

@@ -17,7 +17,7 @@ import (
 type Job struct {
 	Program string
 	Args    []string
-	Dir     string   // in which it runs; "": the current one
+	Dir     string   // in which it runs; "": that of the runner
 	Env     []string // more variables
 
 	Plain    bool   // it has no probes
@@ -59,7 +59,7 @@ func (r *Runner) do(ctx context.Context, j Job, trace string, p *Progress) (res 
 		defer cancel()
 	}
 	cmd := command(ctx, j.Program, j.Args...)
-	cmd.Dir, cmd.Env = j.Dir, j.env(trace)
+	cmd.Dir, cmd.Env = cmp.Or(j.Dir, r.Dir), j.env(trace)
 	if cmd.Stdin, err = r.Input(); err != nil {
 		return res, err
 	}
@@ -82,8 +82,12 @@ func (r *Runner) do(ctx context.Context, j Job, trace string, p *Progress) (res 
 	if st := cmd.ProcessState; st != nil {
 		res.CPU = st.UserTime() + st.SystemTime()
 	}
-	if err = ended(ctx, err); err != nil && len(res.Stderr) > 0 {
-		err = fmt.Errorf("%w\n%s", err, bytes.TrimRight(res.Stderr, "\n"))
+	said := res.Stderr
+	if len(said) == 0 { // tests say there what failed
+		said = res.Stdout
+	}
+	if err = ended(ctx, err); err != nil && len(said) > 0 {
+		err = fmt.Errorf("%w\n%s", err, bytes.TrimRight(said, "\n"))
 	}
 	return res, err
 }

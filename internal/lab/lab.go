@@ -30,6 +30,7 @@ type Runner struct {
 	// each run of an experiment, too
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer // for the processes; progress goes to Stderr, too
+	Dir            string    // in which programs run whose job names none; "": the current one
 }
 
 // Stopped is the cause of a context that a signal ended, and so the error of an operation that it

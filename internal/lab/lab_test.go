@@ -468,3 +468,17 @@ func TestPass(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A load has a time and an output of its own.
+func TestServed(t *testing.T) {
+	t.Parallel()
+	var l lab.Load
+	if err := l.Run(t.Context(), "sleep 0.05; echo done; echo so >&2"); err != nil || l.Took < 50*time.Millisecond ||
+		string(l.Output) != "done\nso\n" {
+		t.Errorf("found %v, %v, %q", err, l.Took, l.Output)
+	}
+	if err := l.Run(t.Context(), "echo no; exit 3"); err == nil ||
+		err.Error() != "-load: echo no; exit 3: exit status 3\nno" {
+		t.Errorf("found %v", err)
+	}
+}

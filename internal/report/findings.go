@@ -16,12 +16,12 @@ func Findings(a *why.Answer, all bool) *doc.Doc {
 	d := &doc.Doc{Title: "findings"}
 	s := d.Add("findings", "")
 	s.Say("%s", a.First)
-	s.Say("A run takes %s (%s to %s in %d runs).", measure.Time(a.Run.T), measure.Time(a.Run.Lo), measure.Time(a.Run.Hi),
-		a.Run.Runs)
+	s.Say("A %s takes %s (%s to %s in %d runs).", a.What(), measure.Time(a.Run.T), measure.Time(a.Run.Lo),
+		measure.Time(a.Run.Hi), a.Run.Runs)
 	if a.Bound != "" {
 		s.Say("Now %s.", a.Bound)
 	}
-	t := doc.NewTable("rank", "change", "place", "gain", "of the run", "delays", "lengthen it by", "computed",
+	t := doc.NewTable("rank", "change", "place", "gain", "of the "+a.What(), "delays", "lengthen it by", "computed",
 		"verdict").Left(1, 2, 8)
 	for i := range a.Findings {
 		f := &a.Findings[i]

@@ -135,7 +135,7 @@ func endless(f *Facts) (out []Item) {
 			continue
 		}
 		k := slices.IndexFunc(f.Entries, func(e profile.Entry) bool { return e.ID == x.Entry })
-		if k < 0 || !f.hasProbes(names.PackageOf(x.Name)) {
+		if k < 0 || !f.HasProbes(x.Name) {
 			continue
 		}
 		e := &f.Entries[k]
@@ -189,7 +189,7 @@ func herds(f *Facts) (out []Item) {
 		// To wake one and let it wait again takes more outside of it: two switches, and its lock.
 		cost := min(o.VainBusy+vainCost*o.Vain, f.Busy)
 		if !inHerds(o) || measure.Ratio(cost, f.Busy) < vainShare.value() ||
-			measure.Ratio(cost, f.Wall) < surelyGains || !f.hasProbes(names.PackageOf(o.Name)) {
+			measure.Ratio(cost, f.Wall) < surelyGains || !f.HasProbes(o.Name) {
 			continue // or it is a library's, which does so by design
 		}
 		it := Item{ID: "wake-ups-in-vain", Claim: "goroutines are woken and have to wait again", Subject: aboutObject(o),

@@ -90,7 +90,7 @@ func growsStacks(_ *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
 
 // sharesMemory is about atomic operations while other goroutines work.
 func sharesMemory(f *Facts, e *profile.Entry, d *profile.Doing, it *Item) bool {
-	inlined := f.hasProbes(names.PackageOf(d.By))
+	inlined := f.HasProbes(d.By)
 	if 2*e.SelfAlone > e.SelfBusy || !inlined && !strings.HasPrefix(d.By, "sync/atomic") || f.spins(e) {
 		return false // no other goroutine uses the memory, or it is a part of something else
 	}
@@ -303,7 +303,7 @@ func (f *Facts) worker(e *profile.Entry) *profile.Callee {
 	if in == nil || len(in.Callees) == 0 || 2*in.SelfBusy < e.CallBusy {
 		return nil
 	}
-	if c := &in.Callees[0]; c.In[0] >= 0.5 && f.hasProbes(names.PackageOf(c.Name)) {
+	if c := &in.Callees[0]; c.In[0] >= 0.5 && f.HasProbes(c.Name) {
 		return c
 	}
 	return nil
@@ -326,8 +326,9 @@ func (f *Facts) mostIn(e *profile.Entry) string {
 	return ""
 }
 
-// hasProbes reports whether some procedure of a package has probes.
-func (f *Facts) hasProbes(pkg string) bool {
+// HasProbes reports whether some procedure of a function's package has probes.
+func (f *Facts) HasProbes(function string) bool {
+	pkg := names.PackageOf(function)
 	return slices.ContainsFunc(f.Entries, func(e profile.Entry) bool {
 		return Written(&e) && names.PackageOf(e.Name) == pkg
 	})

@@ -8,7 +8,6 @@ import (
 
 	"qinst.dev/internal/analysis/profile"
 	"qinst.dev/internal/measure"
-	"qinst.dev/internal/names"
 )
 
 // serialParts finds the parts of a run in which one goroutine alone could run, unless that is
@@ -124,7 +123,7 @@ func imbalance(f *Facts) (out []Item) {
 	}
 	for i := range p.Entries {
 		e := &p.Entries[i]
-		if !isProgram(e) || e.Calls < 2 || !f.hasProbes(names.PackageOf(e.Name)) {
+		if !isProgram(e) || e.Calls < 2 || !f.HasProbes(e.Name) {
 			// others, as those of a server's connections, have the work that comes
 			continue
 		}

@@ -65,8 +65,8 @@ func (q *Predictor) Visits(d *Delayed) bool {
 	return d.sum > 0
 }
 
-// WithDelays is how long the run takes, in ns, if all visits of each part together take so many ns
-// longer; 0: the computed run is none of the program.
+// WithDelays is how long the run takes, in ns, or all requests together, if all visits of each part
+// take so many ns longer together; 0: the computed run is none of the program.
 func (q *Predictor) WithDelays(parts []*Delayed, ns []float64) float64 {
 	p := q.runs.p
 	more := make([]float64, p.Steps.Len())
@@ -77,9 +77,5 @@ func (q *Predictor) WithDelays(parts []*Delayed, ns []float64) float64 {
 	}
 	o := sim.Options{Procs: p.Procs, Policy: q.policy}
 	o.Length = func(id steps.StepID) float64 { return float64(p.Step(id).Work) + more[id] }
-	run := sim.Simulate(p, o)
-	if !run.Sound() {
-		return 0
-	}
-	return run.T
+	return q.takes(o)
 }

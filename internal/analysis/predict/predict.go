@@ -191,7 +191,7 @@ func (r *runner) about(ns float64, policy sim.Policy, requests bool) float64 {
 
 // request is how long requests take on a number of processors, and how many are answered.
 func (r *runner) request(o sim.Options) *Request {
-	l := r.latency[r.at(o.Procs, o.Policy)]
+	l := r.requests[r.at(o.Procs, o.Policy)].latency
 	mean := float64(l.Mean)
 	about := r.about(mean, o.Policy, true)
 	of := min(about/max(mean, 1), mostAbout)

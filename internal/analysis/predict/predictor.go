@@ -19,20 +19,54 @@ type Predictor struct {
 // NewPredictor returns nil if the recorded run cannot be computed, or is so long that a change
 // would take many seconds.
 func NewPredictor(p *steps.Program, policy sim.Policy, held []Held) *Predictor {
+	return newPredictor(p, policy, held, nil)
+}
+
+// NewLoadPredictor is [NewPredictor] for a server with clients that wait for answers. What changes
+// make less is the time from the beginning of the first request to the end of the last. It is nil,
+// too, if there are no requests.
+func NewLoadPredictor(p *steps.Program, policy sim.Policy, held []Held) *Predictor {
+	w := sim.NewWatch(p, "")
+	if w == nil {
+		return nil
+	}
+	w.Closed = true
+	return newPredictor(p, policy, held, w)
+}
+
+func newPredictor(p *steps.Program, policy sim.Policy, held []Held, w *sim.Watch) *Predictor {
 	Settle(p, nil)
 	if p.Steps.Len() > largeSteps {
 		return nil
 	}
 	q := &Predictor{runs: newRunner(p), policy: policy, known: map[string]Change{}}
-	q.runs.held, q.runs.differ = held, UsualRuns
+	q.runs.held, q.runs.differ, q.runs.watch = held, UsualRuns, w
 	if q.base = (&Result{}).record(q.runs, policy); !q.base.Sound() {
 		return nil
 	}
 	return q
 }
 
-// T is how long the computed run takes without a change, in ns.
-func (q *Predictor) T() int64 { return round(q.base.T) }
+// T is how long the computed run takes without a change, in ns, or all requests together.
+func (q *Predictor) T() int64 { return round(q.runs.value(q.base)) }
+
+// Takes is how long one computed run with a change takes, in ns, or all requests together; 0: it is
+// none of the program.
+func (q *Predictor) Takes(change string) (ns float64, err error) {
+	o, err := q.options(change)
+	if err != nil {
+		return 0, err
+	}
+	return q.takes(o), nil
+}
+
+func (q *Predictor) takes(o sim.Options) float64 {
+	run := q.runs.simulate(o)
+	if !run.Sound() {
+		return 0
+	}
+	return q.runs.value(run)
+}
 
 // Gain is what a change gains, in the form that [ParseWhatIf] reads. It is an error if the program
 // has nothing that it applies to.

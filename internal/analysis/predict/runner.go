@@ -15,7 +15,7 @@ type runner struct {
 	pairs      map[pairKey]seen     // runs without a change
 	widths     map[widthKey]float64 // see drawnAbout
 	watch      *sim.Watch
-	latency    map[*sim.Run]*sim.Latency
+	requests   map[*sim.Run]seen // in runs that were computed
 	held       []Held
 	kept       []sim.Kept // other assumptions than that waits are as recorded
 	asRecorded uint64     // see there
@@ -50,13 +50,14 @@ func (r *runner) doubt(run *sim.Run) {
 type seen struct {
 	run     *sim.Run
 	latency *sim.Latency
+	span    float64 // see [sim.Watch.Span]
 }
 
 // see runs the program. Several goroutines may do so at once.
 func (r *runner) see(o sim.Options) (s seen) {
 	o.Watch = r.watch.Again()
 	if s.run = sim.Simulate(r.p, o); o.Watch != nil {
-		s.latency = o.Watch.Latency()
+		s.latency, s.span = o.Watch.Latency(), o.Watch.Span()
 	}
 	return s
 }
@@ -64,7 +65,7 @@ func (r *runner) see(o sim.Options) (s seen) {
 // note keeps what was seen of a run.
 func (r *runner) note(s seen) *sim.Run {
 	if r.doubt(s.run); s.latency != nil {
-		r.latency[s.run] = s.latency
+		r.requests[s.run] = s
 	}
 	return s.run
 }
@@ -72,12 +73,16 @@ func (r *runner) note(s seen) *sim.Run {
 // simulate runs the program, and sees how long requests take.
 func (r *runner) simulate(o sim.Options) *sim.Run { return r.note(r.see(o)) }
 
-// value is what changes make less: how long a run takes, or its requests do on average, in ns.
+// value is what changes make less, in ns: how long a run takes, or its requests do on average, or,
+// if clients wait for answers, all of them together.
 func (r *runner) value(run *sim.Run) float64 {
-	if r.watch != nil {
-		return float64(r.latency[run].Mean)
+	switch {
+	case r.watch == nil:
+		return run.T
+	case r.watch.Closed:
+		return r.requests[run].span
 	}
-	return run.T
+	return float64(r.requests[run].latency.Mean)
 }
 
 // perSecond is how many requests are answered in a second if clients wait for answers, on average
@@ -97,7 +102,7 @@ const loads = 3
 func newRunner(p *steps.Program) *runner {
 	d := newDrawn(p)
 	return &runner{p: p, done: map[runKey]*sim.Run{}, drawn: d, drift: d.drift(p), pairs: map[pairKey]seen{},
-		widths: map[widthKey]float64{}, latency: map[*sim.Run]*sim.Latency{}, kept: kept(p),
+		widths: map[widthKey]float64{}, requests: map[*sim.Run]seen{}, kept: kept(p),
 		asRecorded: asRecorded(p)}
 }
 

@@ -20,11 +20,12 @@ type Watch struct {
 	inside map[steps.StepID]bool // steps within a request of any name
 	began  []float64
 	took   []float64
+	first  float64 // when one began
 	last   float64 // when one ended
 	untold float64 // requests for each of these
 }
 
-// NewWatch watches all requests of a name; nil if there are none.
+// NewWatch watches all requests of a name, or of any if that is empty; nil if there are none.
 func NewWatch(p *steps.Program, name string) *Watch {
 	w := &Watch{begins: map[steps.StepID]int{}, ends: map[steps.StepID]int{}, inside: map[steps.StepID]bool{}}
 	for i := range p.Requests {
@@ -35,7 +36,7 @@ func NewWatch(p *steps.Program, name string) *Watch {
 				w.inside[id] = true
 			}
 		}
-		if q.Name == name {
+		if q.Name == name || name == "" && q.Kind != steps.RequestTest {
 			w.begins[q.Begin], w.ends[q.End] = len(w.Of), len(w.Of)
 			w.Of = append(w.Of, q)
 		}
@@ -53,7 +54,7 @@ func (w *Watch) Again() *Watch {
 		return nil
 	}
 	next := *w
-	next.began, next.took, next.last = make([]float64, len(w.Of)), nil, 0
+	next.began, next.took, next.first, next.last = make([]float64, len(w.Of)), nil, math.Inf(1), 0
 	return &next
 }
 
@@ -66,7 +67,7 @@ func (w *Watch) passed(id steps.StepID, now float64) {
 		return
 	}
 	if i, ok := w.begins[id]; ok {
-		w.began[i] = now
+		w.began[i], w.first = now, min(w.first, now)
 	}
 	if i, ok := w.ends[id]; ok {
 		w.took, w.last = append(w.took, now-w.began[i]), now
@@ -104,6 +105,9 @@ func (w *Watch) Latency() *Latency {
 	l.Mean, l.P50, l.P99 = round(sum/float64(l.Count)), at(0.5), at(0.99)
 	return l
 }
+
+// Span is the time from the beginning of the first request to the end of the last, in ns.
+func (w *Watch) Span() float64 { return max(0, w.last-w.first) }
 
 // PerSecond is how many requests were answered in a second.
 func (w *Watch) PerSecond() float64 {

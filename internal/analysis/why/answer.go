@@ -20,6 +20,15 @@ type Answer struct {
 	Bound    string    `json:"bound"` // what bounds the run; "": it is not known
 	Findings []Finding `json:"findings"`
 	Notes    []string  `json:"notes"`
+	Load     string    `json:"load,omitempty"` // the command that is served, and whose time counts
+}
+
+// What is what takes time: the run, or the load that it serves.
+func (a *Answer) What() string {
+	if a.Load != "" {
+		return "load"
+	}
+	return "run"
 }
 
 // Length is how long runs take.

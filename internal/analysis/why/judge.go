@@ -38,7 +38,7 @@ func Judge(s *Study) (*Answer, error) {
 		return nil, err
 	}
 	a := &Answer{Version: Version, Run: s.length(), Bound: s.Bound, Findings: []Finding{},
-		Notes: append([]string{}, s.Notes...)}
+		Notes: append([]string{}, s.Notes...), Load: s.Program.Load}
 	if s.Tested.Experiment != nil {
 		a.Notes = append(a.Notes, s.Tested.Experiment.Notes...)
 	}

@@ -40,6 +40,8 @@ type Program struct {
 	Hash string   `json:"hash"` // of the binary, SHA-256
 	Args []string `json:"arguments"`
 	Load string   `json:"load,omitempty"` // command that it serves; "": it ends by itself
+	// Factors are procedures that have probes only for the study.
+	Factors []string `json:"factors,omitempty"`
 }
 
 // Run is one at the default settings.

@@ -52,17 +52,18 @@ func (a *Answer) first() string {
 	}
 	switch p := f.Predicted; {
 	case f.Tried != nil:
-		return fmt.Sprintf("Set %s, and the run becomes %.0f %% shorter (%.0f to %.0f): tried.", f.Tried.Setting,
+		return fmt.Sprintf("Set %s, and the %s becomes %.0f %% shorter (%.0f to %.0f): tried.", f.Tried.Setting, a.What(),
 			f.Tried.Pct, f.Tried.Lo, f.Tried.Hi)
 	case p != nil:
-		return fmt.Sprintf("%s, and the run becomes %.0f %% shorter (%.0f to %.0f); %s.", ask, p.Pct, p.Lo, p.Hi, f.said())
+		return fmt.Sprintf("%s, and the %s becomes %.0f %% shorter (%.0f to %.0f); %s.", ask, a.What(), p.Pct, p.Lo, p.Hi,
+			f.said())
 	case f.Defect:
 		return ask + ": that is wrong, whatever it costs."
 	}
 	if f.AtMost == 0 {
 		return ask + ": its gain is not known."
 	}
-	return fmt.Sprintf("%s, and the run becomes %s shorter at most.", ask, measure.Percent(f.AtMost, a.Run.T))
+	return fmt.Sprintf("%s, and the %s becomes %s shorter at most.", ask, a.What(), measure.Percent(f.AtMost, a.Run.T))
 }
 
 // said is the verdict as the end of a sentence.

@@ -477,20 +477,6 @@ func TestLongest(t *testing.T) {
 	}
 }
 
-// A program that serves reports its own time, and the metric.
-func TestServed(t *testing.T) {
-	t.Parallel()
-	var l load
-	if err := l.run(t.Context(), "sleep 0.05; echo done; echo so >&2"); err != nil || l.took < 50*time.Millisecond ||
-		string(l.output) != "done\nso\n" {
-		t.Errorf("found %v, %v, %q", err, l.took, l.output)
-	}
-	if err := l.run(t.Context(), "echo no; exit 3"); err == nil ||
-		err.Error() != "-load: echo no; exit 3: exit status 3\nno" {
-		t.Errorf("found %v", err)
-	}
-}
-
 // A run that takes longer than all of its delays could make it was disturbed, and is made again.
 // Few runs of a plan are.
 func TestDisturbed(t *testing.T) {

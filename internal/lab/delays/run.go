@@ -132,9 +132,9 @@ func (x *experiment) once(ctx context.Context, name string, procs int, settings 
 	for _, a := range x.o.Args {
 		j.Args = append(j.Args, withProcs(a, procs))
 	}
-	var served load
+	var served lab.Load
 	if x.o.Load != "" {
-		j.Load = func(ctx context.Context) error { return served.run(ctx, withProcs(x.o.Load, procs)) }
+		j.Load = func(ctx context.Context) error { return served.Run(ctx, withProcs(x.o.Load, procs)) }
 	}
 	if procs > 0 && x.o.Virtual == 0 {
 		j.Env = append(j.Env, "GOMAXPROCS="+strconv.Itoa(procs))
@@ -151,7 +151,7 @@ func (x *experiment) once(ctx context.Context, name string, procs int, settings 
 			x.differ++
 		}
 		if x.o.Load != "" { // what the program takes to start and to end is not its service
-			res.Wall, res.Stdout = served.took, append(res.Stdout, served.output...)
+			res.Wall, res.Stdout = served.Took, append(res.Stdout, served.Output...)
 		}
 		return each(res)
 	})
@@ -159,21 +159,6 @@ func (x *experiment) once(ctx context.Context, name string, procs int, settings 
 
 func withProcs(text string, procs int) string {
 	return strings.ReplaceAll(text, "{}", strconv.Itoa(procs))
-}
-
-// load is a command that a program serves.
-type load struct {
-	took   time.Duration
-	output []byte
-}
-
-func (l *load) run(ctx context.Context, command string) (err error) {
-	began := time.Now()
-	if l.output, err = lab.Shell(ctx, command); err != nil {
-		return fmt.Errorf("-load: %w", err)
-	}
-	l.took = time.Since(began)
-	return nil
 }
 
 // voids notes barriers at which the tool's own waited in vain, as the program's recorder says.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	analysis "qinst.dev/internal/analysis/delays"
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/profile"
+	"qinst.dev/internal/analysis/sim"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/why"
 	"qinst.dev/internal/lab"
 	"qinst.dev/internal/measure"
@@ -32,7 +35,7 @@ const (
 )
 
 // read reads one trace. The predictor is nil if nothing can be predicted.
-func read(file string) (f *advice.Facts, q *predict.Predictor, err error) {
+func (s *study) read(file string) (f *advice.Facts, q *predict.Predictor, err error) {
 	t, err := trace.Open(file)
 	if err != nil {
 		return nil, nil, err
@@ -41,36 +44,100 @@ func read(file string) (f *advice.Facts, q *predict.Predictor, err error) {
 	if f, err = advice.Read(t, profile.Within{}); err != nil {
 		return nil, nil, err
 	}
-	q, _ = f.Gains.(*predict.Predictor)
+	switch {
+	case s.o.Load != "" && f.Program != nil:
+		q = predict.NewLoadPredictor(f.Program, sim.Go, advice.Held(f.Profile))
+	case s.o.Load == "" && f.Served == "": // else the outside decides how long the run is
+		q, _ = f.Gains.(*predict.Predictor)
+	}
 	return f, q, nil
 }
 
 // look finds candidates in the trace of the first run, and their gains in all.
 func (s *study) look(traces []string) error {
+	var asked []int64 // requests of each run
 	for i, file := range traces {
-		f, q, err := read(file)
+		f, q, err := s.read(file)
 		if err != nil {
 			return err
 		}
-		s.Runs[i].T = f.Wall
-		items := advice.Of(f)
-		if f.Served != "" || s.o.Load != "" { // the length of the run is the outside's
-			q = nil
+		asked = append(asked, requests(f))
+		if s.o.Load == "" {
+			s.Runs[i].T = f.Wall
 		}
+		items := advice.Of(f)
 		if i == 0 {
 			s.Bound = bound(f)
 			s.Found = append(conclusions(f, items), s.parts(f, q)...)
 			if q == nil {
-				s.Notes = append(s.Notes,
-					"no gain can be computed: the first run lacks operations, is too long, or the outside decides its length")
+				s.Notes = append(s.Notes, s.unpredicted(f))
 			}
 		}
 		for k := range s.Found {
 			c := &s.Found[k]
-			c.Gains = append(c.Gains, gain(c, f, q, items))
+			c.Gains = append(c.Gains, s.gain(c, f, q, items))
 		}
 	}
+	if least, most := slices.Min(asked), slices.Max(asked); s.o.Load != "" && float64(most) > sameAsked*float64(least) {
+		s.Notes = append(s.Notes, fmt.Sprintf("the load asks for %d to %d requests: one that asks for a time takes as long whatever the program does; expected the same number in each run", least, most))
+	}
 	return nil
+}
+
+// sameAsked is the ratio of numbers of requests that are the same, as far as they are estimates.
+const sameAsked = 1.05
+
+// requests is how many requests a run answered.
+func requests(f *advice.Facts) (n int64) {
+	if f.Path == nil {
+		return 0
+	}
+	for i := range f.Path.Requests {
+		if r := &f.Path.Requests[i]; r.Kind != steps.RequestTest {
+			n += r.Number
+		}
+	}
+	return n
+}
+
+// hidden are procedures of packages with probes that have none, and much of the processor time by
+// samples in what calls them.
+func (s *study) hidden(file string) (names []string, err error) {
+	t, err := trace.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	p, err := profile.New(t)
+	if err != nil {
+		return nil, err
+	}
+	f, sum := &advice.Facts{Profile: p}, map[string]float64{}
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		for _, c := range e.Callees {
+			if advice.Written(e) && f.HasProbes(c.Name) && !strings.Contains(c.Name, ",") {
+				sum[c.Name] += c.Share * float64(e.SelfBusy)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(sum)) {
+		if sum[name] >= leastOwn*float64(p.Busy) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// unpredicted is why no gain can be computed.
+func (s *study) unpredicted(f *advice.Facts) string {
+	switch {
+	case s.o.Load == "" && f.Served != "":
+		return "no gain can be computed: the outside decides how long the program runs (-load is the command that asks a server)"
+	case s.o.Load != "" && f.Program != nil && sim.NewWatch(f.Program, "") == nil:
+		return "no gain can be computed: the trace of the first run has no requests"
+	}
+	return "no gain can be computed: the first run lacks operations, or is too long"
 }
 
 // conclusions are the candidates that the rules find.
@@ -211,25 +278,29 @@ func (s *study) plateau(f *advice.Facts, q *predict.Predictor, of part, all []pa
 		return nil
 	}
 	p, gains := &why.Plateau{Pct: most.GainPct}, 0.
-	without, _ := q.Run(change)
+	without, err := q.Takes(change)
+	if err != nil || without == 0 {
+		return p
+	}
 	for _, other := range all {
-		if f.Calling(of.entry.ID, other.entry.ID) || f.Calling(other.entry.ID, of.entry.ID) || without == nil {
+		if f.Calling(of.entry.ID, other.entry.ID) || f.Calling(other.entry.ID, of.entry.ID) {
 			continue
 		}
-		run, err := q.Run(change + " + " + s.less(other.entry.Name))
-		if err == nil && run != nil && without.T-run.T > max(gains, leastGain/100.*without.T) {
-			p.Other, gains = other.entry.Name, without.T-run.T
+		with, err := q.Takes(change + " + " + s.less(other.entry.Name))
+		if err == nil && with > 0 && without-with > max(gains, leastGain/100.*without) {
+			p.Other, gains = other.entry.Name, without-with
 		}
 	}
 	return p
 }
 
 // gain is that of a candidate in one run.
-func gain(c *why.Candidate, f *advice.Facts, q *predict.Predictor, items []advice.Item) predict.Change {
+func (s *study) gain(c *why.Candidate, f *advice.Facts, q *predict.Predictor, items []advice.Item) predict.Change {
 	is := func(it advice.Item) bool { return it.ID == c.Kind && it.Subject.Name == c.Subject.Name }
 	i := slices.IndexFunc(items, is)
 	switch {
-	case i < 0 && c.WhatIf != "" && q != nil: // a part, or a conclusion that this run has not
+	case (i < 0 || items[i].Gain == nil || s.o.Load != "") && c.WhatIf != "" && q != nil:
+		// a part, a conclusion that this run has not, or one about requests
 		g, err := q.Gain(c.WhatIf)
 		if err != nil {
 			g = predict.Change{Change: c.WhatIf, Unknown: err.Error()}
@@ -311,7 +382,7 @@ func (s *study) model(ctx context.Context, x *analysis.Experiment) (all [][]floa
 	for i := range models {
 		name := fmt.Sprintf("run %d of %d to compute delays in", i+1, models)
 		err := s.once(ctx, name, lab.Job{Settings: s.o.Settings}, func(res lab.Result) error {
-			_, q, err := read(res.Trace)
+			_, q, err := s.read(res.Trace)
 			if err != nil || q == nil {
 				return err
 			}

@@ -8,6 +8,7 @@ package why
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	analysis "qinst.dev/internal/analysis/delays"
@@ -31,11 +33,15 @@ import (
 type Options struct {
 	Program  string
 	Args     []string
+	Varies   bool    // what it prints differs from run to run, as times do
 	Settings string  // of the recorder, as in QINST
 	Load     string  // command of the shell that the program serves; "": it ends by itself
 	By       float64 // percent by which parts take less
 	Seed     uint64
 	File     string // in which results are kept, and found again
+	// Rebuild builds the program again, with probes in procedures of these names; nil: it was not
+	// built here.
+	Rebuild func(factors []string) (program string, err error)
 }
 
 const (
@@ -71,7 +77,7 @@ func Run(ctx context.Context, r *lab.Runner, o Options) (*why.Study, error) {
 			Machine: analysis.Machine{System: runtime.GOOS + "/" + runtime.GOARCH, Processors: runtime.NumCPU()},
 			Began:   time.Now().UTC(), Seed: o.Seed, By: o.By}
 	}
-	for _, step := range []func(context.Context) error{s.observe, s.try, s.test} {
+	for _, step := range []func(context.Context) error{s.reveal, s.observe, s.try, s.test} {
 		if err := step(ctx); err != nil {
 			if _, none := os.Stat(o.File); ctx.Err() != nil && none == nil {
 				err = fmt.Errorf("%w; what was run is in %s, and the same command goes on", context.Cause(ctx), o.File)
@@ -103,6 +109,11 @@ func kept(o Options, hash string) (*why.Study, error) {
 	return s, nil
 }
 
+// observed reports whether the program was run at the default settings, and done whether nothing is
+// left to run.
+func (s *study) observed() bool { return len(s.Runs) == runs }
+func (s *study) done() bool     { return s.Tested.Experiment != nil }
+
 // save writes what there is.
 func (s *study) save() error {
 	text, err := json.MarshalIndent(s.Study, "", " ")
@@ -112,9 +123,60 @@ func (s *study) save() error {
 	return lab.Replace(s.o.File, append(text, '\n'))
 }
 
+// reveal finds parts with much work that the compiler inlines, or that are so small that they are
+// only counted, and gives them probes: else what calls them would be named in their place, and
+// nothing could be delayed.
+func (s *study) reveal(ctx context.Context) (err error) {
+	switch {
+	case s.o.Rebuild == nil || s.done():
+		return nil
+	case s.observed():
+		if len(s.Program.Factors) > 0 {
+			s.o.Program, err = s.o.Rebuild(s.Program.Factors)
+		}
+		return err
+	}
+	best, first := s.o.Program, time.Duration(0)
+	var tried []string
+	for left := deepest; ; left-- { // what is called by what has probes now
+		took, hidden, err := s.glance(ctx)
+		if err != nil {
+			return err
+		}
+		if first = cmp.Or(first, took); float64(took) > slower*float64(first) {
+			s.Notes = append(s.Notes, fmt.Sprintf("probes in %s would make runs longer by more than %.0f %%, so that what calls it is named in its place", strings.Join(tried, ", "), 100*(slower-1)))
+			break
+		}
+		best, s.Program.Factors = s.o.Program, append(s.Program.Factors, tried...)
+		if tried = hidden; len(hidden) == 0 || left == 0 {
+			break
+		}
+		if s.o.Program, err = s.o.Rebuild(hidden); err != nil {
+			return err
+		}
+	}
+	s.o.Program = best
+	return nil
+}
+
+// glance runs the program, and finds how long that takes, and what has much work and no probe.
+func (s *study) glance(ctx context.Context) (took time.Duration, hidden []string, err error) {
+	err = s.once(ctx, "a run that shows what has no probe", lab.Job{Settings: s.o.Settings}, func(res lab.Result) (err error) {
+		took = res.Wall
+		hidden, err = s.hidden(res.Trace)
+		return err
+	})
+	return took, hidden, err
+}
+
+const (
+	deepest = 3    // so many times more probes are inserted
+	slower  = 1.15 // times as long may runs take with them
+)
+
 // observe runs the program at the default settings, and finds changes.
 func (s *study) observe(ctx context.Context) error {
-	if len(s.Runs) == runs {
+	if s.observed() {
 		return nil
 	}
 	dir, err := lab.MkdirTemp("", "qinst-why-")
@@ -127,12 +189,13 @@ func (s *study) observe(ctx context.Context) error {
 	differ := false
 	for len(traces) < runs {
 		trace := filepath.Join(string(dir), fmt.Sprintf("%d.sddf", len(traces)))
-		load := delays.LoadNow()
+		load, took := delays.LoadNow(), int64(0)
 		name := fmt.Sprintf("run %d of %d", len(traces)+1, runs)
 		err := s.once(ctx, name, lab.Job{Settings: s.o.Settings}, func(res lab.Result) error {
 			if err := long(res.Trace); err != nil {
 				return err
 			}
+			took = int64(res.Wall)
 			differ = differ || printed != nil && !bytes.Equal(printed, res.Stdout)
 			printed = append([]byte{}, res.Stdout...)
 			return os.Rename(res.Trace, trace)
@@ -141,9 +204,9 @@ func (s *study) observe(ctx context.Context) error {
 			return err
 		}
 		traces = append(traces, trace)
-		s.Runs = append(s.Runs, why.Run{Load: load})
+		s.Runs = append(s.Runs, why.Run{T: took, Load: load})
 	}
-	if differ {
+	if differ && !s.o.Varies {
 		s.Notes = append(s.Notes, "the program does not print the same in each run: runs may differ in what they do")
 	}
 	if err := s.look(traces); err != nil {
@@ -169,16 +232,16 @@ func long(file string) error {
 // once runs the program, again if it fails.
 func (s *study) once(ctx context.Context, name string, j lab.Job, each func(lab.Result) error) (err error) {
 	j.Program, j.Args, j.Collect, j.Limit = s.o.Program, s.o.Args, true, longest
+	var served lab.Load
 	if s.o.Load != "" {
-		j.Load = func(ctx context.Context) error {
-			_, err := lab.Shell(ctx, s.o.Load)
-			return err
-		}
+		j.Load = func(ctx context.Context) error { return served.Run(ctx, s.o.Load) }
 	}
 	for try := 1; ; try++ {
 		ran := false
 		err = s.r.Once(ctx, name, j, func(res lab.Result) error {
-			ran = true
+			if ran = true; s.o.Load != "" { // what the program takes to start and to end is not its service
+				res.Wall = served.Took
+			}
 			return each(res)
 		})
 		switch {
@@ -197,7 +260,7 @@ func (s *study) try(ctx context.Context) error {
 		c := &s.Found[i]
 		set := settingFor(c.Change)
 		tried := func(t why.Setting) bool { return t.Kind == c.Kind }
-		if set == "" || s.o.Load != "" || slices.ContainsFunc(s.Settings, tried) {
+		if set == "" || slices.ContainsFunc(s.Settings, tried) {
 			continue
 		}
 		t := why.Setting{Text: set, Kind: c.Kind}
