@@ -9,7 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	analysis "qinst.dev/internal/analysis/why"
 	"qinst.dev/internal/lab"
@@ -111,13 +111,14 @@ func (w *whyFlags) ofPackage(ctx context.Context, e *env, tmp string, args []str
 	})
 }
 
-// build builds the program, and notes how it is built with probes in more procedures.
+// build builds the program, and notes how it is built with more flags.
 func (w *whyFlags) build(tmp string, build func(dir string) (string, error)) (err error) {
 	if w.o.Program, err = build(tmp); err != nil {
 		return err
 	}
-	w.o.Rebuild = func(factors []string) (string, error) {
-		w.own = append(w.own, "-factors="+strings.Join(factors, ","))
+	own := w.own
+	w.o.Rebuild = func(flags ...string) (string, error) {
+		w.own = slices.Concat(own, flags)
 		dir, err := os.MkdirTemp(tmp, "again-")
 		if err != nil {
 			return "", err

@@ -141,6 +141,7 @@ type Set struct {
 	Skips    []Skip
 	Warnings []Warning
 	Dynamic  map[uint32]Dynamic // calls whose callee is found at run time
+	Rooms    []Room
 
 	// InLine shows that calls are counted by increments in the code, in the ledger of the
 	// running goroutine, and not by probes.
@@ -228,6 +229,7 @@ func Find(p *Package) *Set {
 		f.set.Points[fn.Point].OneBody = fn.Bodies.Once
 		f.chooseLoops(fn)
 	}
+	f.set.Rooms = f.rooms()
 	f.markEnds()
 	f.markPaces()
 	f.markFills()

@@ -58,14 +58,15 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 	w := &writer{Names: names, Buffer: edit.New(text), file: file, set: set, text: text, words: words(set)}
 	var funcs []*points.Func
 	for _, fn := range set.Funcs {
-		if fn.Changed() && file.Base() <= int(fn.Node.Pos()) && int(fn.Node.Pos()) <= file.Base()+file.Size() {
+		if fn.Changed() && in(file, fn.Node.Pos()) {
 			funcs = append(funcs, fn)
 		}
 	}
-	if len(funcs) == 0 {
+	if len(funcs) == 0 && !slices.ContainsFunc(set.Rooms, w.has) {
 		return nil
 	}
 	w.header(name, text)
+	w.rooms()
 	w.each(funcs, w.entry)
 	w.counters(funcs)
 	w.each(funcs, func(fn *points.Func) {
@@ -82,6 +83,34 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 	})
 	return w.Bytes()
 }
+
+// in reports whether a position is one of a file.
+func in(file *token.File, pos token.Pos) bool {
+	return file.Base() <= int(pos) && int(pos) <= file.Base()+file.Size()
+}
+
+// has reports whether a channel is made in the file.
+func (w *writer) has(r points.Room) bool {
+	return in(w.file, r.Pos)
+}
+
+// rooms gives channels other rooms. What said how much they have is evaluated still.
+func (w *writer) rooms() {
+	w.Own(ofRooms)
+	for _, r := range w.set.Rooms {
+		switch {
+		case !w.has(r):
+		case r.Pos == r.End:
+			w.insert(r.Pos, ", %d", r.N)
+		default:
+			w.insert(r.Pos, "%d + 0*(", r.N)
+			w.insert(r.End, ")")
+		}
+	}
+}
+
+// ofRooms owns edits that are in both texts of a function.
+const ofRooms = 0
 
 // each makes edits of functions. They own them: a function's second text is without its own edits,
 // but with those of the literals in it.

@@ -3,6 +3,7 @@ package toolexec
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -39,7 +40,7 @@ type Selection struct {
 }
 
 // selectionFlags are qinst's own flags.
-var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "without", "factors", "prune",
+var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "without", "factors", "room", "prune",
 	"then", "mark"}
 
 // ParseSelection takes qinst's own flags off the front of args.
@@ -96,6 +97,18 @@ func (s *Selection) set(name string, values []string) error {
 			s.Without = append(s.Without, values...)
 		} else {
 			s.Factors = append(s.Factors, values...)
+		}
+	case "room":
+		for _, v := range values {
+			name, room, _ := strings.Cut(v, "=")
+			n, err := strconv.Atoi(room)
+			if err != nil || n < 0 || n > mostRoom || name == "" {
+				return fmt.Errorf("found %q, expected the name of a channel, as reports have it, and the number of elements that it has room for, as in main.jobs=64", v)
+			}
+			if s.Rooms == nil {
+				s.Rooms = map[string]int{}
+			}
+			s.Rooms[name] = n
 		}
 	case "prune":
 		s.Prune = strings.Join(values, ",")
@@ -162,6 +175,9 @@ func (s Selection) Flags() []string {
 	for _, name := range s.Factors {
 		flags = append(flags, "-factors="+name)
 	}
+	for _, name := range slices.Sorted(maps.Keys(s.Rooms)) {
+		flags = append(flags, fmt.Sprintf("-room=%s=%d", name, s.Rooms[name]))
+	}
 	if s.Prune != "" {
 		flags = append(flags, "-prune="+s.Prune)
 	}
@@ -192,6 +208,9 @@ func (s Selection) sorted() Selection {
 	}
 	return s
 }
+
+// mostRoom is that of a channel of elements without size; others take memory.
+const mostRoom = 1 << 24
 
 // noneSmall is asked for by -small=0: 0 is what nobody asked for.
 const noneSmall = -1

@@ -60,7 +60,7 @@ func placeOf(f *why.Finding) string {
 // words where there is none.
 func gainOf(f *why.Finding, run int64) (ns, percent string) {
 	switch {
-	case f.Tried != nil:
+	case f.Measured():
 		return "", fmt.Sprintf("%.0f %% (%.0f to %.0f)", f.Tried.Pct, f.Tried.Lo, f.Tried.Hi)
 	case !f.Promises():
 		return "", "nothing is promised"

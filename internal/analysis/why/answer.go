@@ -24,8 +24,12 @@ type Answer struct {
 }
 
 // What is what takes time: the run, or the load that it serves.
-func (a *Answer) What() string {
-	if a.Load != "" {
+func (a *Answer) What() string { return whatOf(a.Load) }
+
+func (s *Study) what() string { return whatOf(s.Program.Load) }
+
+func whatOf(load string) string {
+	if load != "" {
 		return "load"
 	}
 	return "run"
@@ -56,6 +60,8 @@ type Finding struct {
 	Reason    string        `json:"reason,omitempty"`
 	Text      string        `json:"text,omitempty"` // of the conclusion
 	Evidence  []advice.Fact `json:"evidence"`
+
+	seldom bool // few runs show it
 }
 
 // Place is a part of the program.
@@ -86,12 +92,15 @@ type Tested struct {
 	off  float64 // the computed effect is known no better
 }
 
-// Tried is the gain of a setting of the Go runtime. It lies in the interval 19 times of 20.
+// Tried is the gain of a change that was made without an editor. It lies in the interval 19 times of
+// 20.
 type Tried struct {
 	Setting string  `json:"setting"`
 	Pct     float64 `json:"gain_pct"`
 	Lo      float64 `json:"lo_pct"`
 	Hi      float64 `json:"hi_pct"`
+
+	ask string // the beginning of a sentence
 }
 
 // Verdict is the outcome of the test of a promise.

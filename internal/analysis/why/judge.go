@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"qinst.dev/internal/analysis/advice"
 	"qinst.dev/internal/analysis/predict"
@@ -75,6 +76,9 @@ func (s *Study) finding(c *Candidate, t *Tested) Finding {
 	f.Predicted = c.predicted(s.length().T)
 	f.Tried = s.tried(c)
 	f.Verdict, f.Reason = s.verdict(c, &f)
+	if f.seldom = c.Seen > 0 && 2*c.Seen < len(s.Runs); f.seldom {
+		f.Reason = strings.TrimPrefix(fmt.Sprintf("%s; only %d of %d runs show it", f.Reason, c.Seen, len(s.Runs)), "; ")
+	}
 	return f
 }
 
@@ -105,7 +109,9 @@ func (c *Candidate) predicted(t int64) *Predicted {
 
 // tried is the effect of a setting; nil: none was tried for the candidate.
 func (s *Study) tried(c *Candidate) *Tried {
-	i := slices.IndexFunc(s.Settings, func(t Setting) bool { return t.Kind == c.Kind })
+	i := slices.IndexFunc(s.Settings, func(t Setting) bool {
+		return t.Kind == c.Kind && t.Subject == c.Subject.Name
+	})
 	if i < 0 {
 		return nil
 	}
@@ -114,7 +120,7 @@ func (s *Study) tried(c *Candidate) *Tried {
 	if !ok {
 		return nil
 	}
-	return &Tried{t.Text, 100 * (1 - ratio.Mean), 100 * (1 - ratio.High), 100 * (1 - ratio.Low)}
+	return &Tried{t.Text, 100 * (1 - ratio.Mean), 100 * (1 - ratio.High), 100 * (1 - ratio.Low), t.ask()}
 }
 
 // verdict compares a promise with the test of it. The reason may be empty.
@@ -122,11 +128,12 @@ func (s *Study) verdict(c *Candidate, f *Finding) (Verdict, string) {
 	if f.Tried != nil {
 		switch {
 		case f.Tried.Lo > 0:
-			return Improves, ""
+			return Improves, "tried with " + f.Tried.Setting
 		case f.Tried.Hi < 0:
-			return Worsens, ""
+			return Worsens, "tried with " + f.Tried.Setting
 		}
-		return Undecided, "runs with the setting and without it differ by no more than others"
+		return Undecided, fmt.Sprintf("%s made the %s shorter by %.0f %% (%.0f to %.0f), which may be chance", f.Tried.Setting,
+			s.what(), f.Tried.Pct, f.Tried.Lo, f.Tried.Hi)
 	}
 	if c.Ruled {
 		return Rules, "a clock of the program's decides, and no work"
@@ -237,6 +244,9 @@ func (f *Finding) Promises() bool {
 	return true
 }
 
+// Measured reports whether the gain was measured, by a change without an editor.
+func (f *Finding) Measured() bool { return f.Verdict == Improves || f.Verdict == Worsens }
+
 // worth orders findings, in percent of a run of t ns.
 func (f *Finding) worth(t int64) float64 {
 	switch {
@@ -244,7 +254,9 @@ func (f *Finding) worth(t int64) float64 {
 		return math.Inf(1)
 	case !f.Promises():
 		return -1
-	case f.Tried != nil && f.Verdict == Improves:
+	case f.seldom:
+		return 0
+	case f.Verdict == Improves:
 		return max(f.Tried.Lo, unknownWorth*f.Tried.Pct)
 	case f.Predicted == nil && f.Kind == Part || f.Verdict == Rules:
 		return 0

@@ -68,6 +68,8 @@ type Candidate struct {
 	// Work is how long all of that takes in the first run, in ns; 0: not known.
 	Work float64 `json:"work_ns,omitempty"`
 	Busy bool    `json:"busy,omitempty"` // it has much of the processor time
+	// Seen is how many runs show a conclusion; 0 of other kinds.
+	Seen int `json:"seen,omitempty"`
 	// Ruled says that a rule of the program's decides: a limiter, a ticker or a sleep.
 	Ruled    bool   `json:"ruled,omitempty"`
 	Untested string `json:"untested,omitempty"` // why nothing can be delayed
@@ -97,12 +99,23 @@ type Refused struct {
 	Why    string `json:"why"`
 }
 
-// Setting is one of the Go runtime's that was tried, by pairs of runs without probes.
+// Setting is a change that was tried without an editor, by pairs of runs in which nothing is
+// recorded.
 type Setting struct {
-	Text   string    `json:"setting"` // such as GOGC=400
-	Kind   string    `json:"kind"`    // of the candidate that it is tried for
-	Base   []float64 `json:"base_s"`
-	Change []float64 `json:"change_s"`
+	Text    string    `json:"setting"`        // such as GOGC=400, or -room=main.jobs=64, a flag of the build
+	Kind    string    `json:"kind"`           // of the candidate that it is tried for
+	Subject string    `json:"subject"`        // and what that is about
+	Room    int       `json:"room,omitempty"` // of a channel; 0: it is a variable of the Go runtime's
+	Base    []float64 `json:"base_s"`
+	Change  []float64 `json:"change_s"`
+}
+
+// ask is the change as the beginning of a sentence.
+func (t *Setting) ask() string {
+	if t.Room > 0 {
+		return fmt.Sprintf("Give %s room for %d", t.Subject, t.Room)
+	}
+	return "Set " + t.Text
 }
 
 // Read reads a study.

@@ -229,8 +229,58 @@ func TestSettings(t *testing.T) {
 		t.Errorf("found %q, expected the setting first", a.First)
 	}
 	s.Settings[0].Change = s.Settings[0].Base
-	if f := finding(t, judge(t, s), ""); f.Verdict != why.Undecided {
+	if f := finding(t, judge(t, s), ""); f.Verdict != why.Undecided || f.Measured() {
 		t.Errorf("found %q, expected a setting without effect to be undecided", f.Verdict)
+	}
+}
+
+// A channel's room is tried for that channel, and a trial that decides nothing leaves the
+// prediction as it is.
+func TestRooms(t *testing.T) {
+	s := study(t, 0.002, truth{name: "main.a", gain: 3, lo: 2, hi: 4, effect: 0.05, model: 0.05})
+	for _, name := range []string{"main.jobs", "main.done"} {
+		c := why.Candidate{Kind: "small-buffer", Change: advice.LargerBuffer, Subject: advice.Subject{Name: name}}
+		for range s.Runs {
+			c.Gains = append(c.Gains, predict.Change{GainPct: 20, LoPct: 15, HiPct: 25})
+		}
+		s.Found = append(s.Found, c)
+	}
+	tried := why.Setting{Text: "-room=main.jobs=64", Kind: "small-buffer", Subject: "main.jobs", Room: 64}
+	for i := range 8 {
+		tried.Base, tried.Change = append(tried.Base, 1+0.001*float64(i)), append(tried.Change, 0.7+0.001*float64(i))
+	}
+	s.Settings = []why.Setting{tried}
+	a := judge(t, s)
+	if want := "Give main.jobs room for 64, and the run becomes 30 % shorter (30 to 30): tried."; a.First != want {
+		t.Errorf("found %q, expected %q", a.First, want)
+	}
+	if f := finding(t, a, "main.done"); f.Tried != nil || f.Verdict != why.NotTestable {
+		t.Errorf("found %+v, expected that the other channel was not tried", f)
+	}
+	s.Settings[0].Change = s.Settings[0].Base
+	s.Program.Load = "ask"
+	a = judge(t, s)
+	if want := "Give main.jobs more room, and the load becomes 20 % shorter (15 to 25); an experiment could not decide it."; a.First != want {
+		t.Errorf("found %q, expected %q", a.First, want)
+	}
+}
+
+// A conclusion of few of the runs comes last, and says so.
+func TestSeldom(t *testing.T) {
+	s := study(t, 0.002, truth{name: "main.a", gain: 3, lo: 2, hi: 4, effect: 0.05, model: 0.05})
+	c := why.Candidate{Kind: "semaphore", Change: advice.MoreWorkers, Subject: advice.Subject{Name: "main.permits"}, Seen: 1,
+		AtMost: 9e8}
+	for range s.Runs {
+		c.Gains = append(c.Gains, predict.Change{Unknown: "nothing can be predicted of this run"})
+	}
+	s.Found = append(s.Found, c)
+	a := judge(t, s)
+	if f := &a.Findings[1]; f.Subject != "main.permits" || !strings.HasSuffix(f.Reason, fmt.Sprintf("only 1 of %d runs show it", len(s.Runs))) {
+		t.Errorf("found %s (%s) last, expected the conclusion of one run", f.Subject, f.Reason)
+	}
+	s.Found[1].Seen = len(s.Runs)
+	if f := &judge(t, s).Findings[0]; f.Subject != "main.permits" || strings.Contains(f.Reason, "only") {
+		t.Errorf("found %s (%s) first, expected the conclusion of all runs", f.Subject, f.Reason)
 	}
 }
 

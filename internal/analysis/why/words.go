@@ -29,6 +29,8 @@ func (c *Candidate) words(by float64) string {
 	}
 	ask, ok := asks[c.Change]
 	switch {
+	case c.Kind == "turns":
+		return fmt.Sprintf("let %s and what it waits for work at the same time", c.Subject.Name)
 	case !ok:
 		return "see " + c.Subject.Name
 	case c.Change == advice.RaiseGC || c.Change == advice.Procs || c.Change == advice.FixMachine:
@@ -51,8 +53,8 @@ func (a *Answer) first() string {
 		ask += fmt.Sprintf(" at %s:%d", filepath.Base(f.File), f.Line)
 	}
 	switch p := f.Predicted; {
-	case f.Tried != nil:
-		return fmt.Sprintf("Set %s, and the %s becomes %.0f %% shorter (%.0f to %.0f): tried.", f.Tried.Setting, a.What(),
+	case f.Verdict == Improves:
+		return fmt.Sprintf("%s, and the %s becomes %.0f %% shorter (%.0f to %.0f): tried.", f.Tried.ask, a.What(),
 			f.Tried.Pct, f.Tried.Lo, f.Tried.Hi)
 	case p != nil:
 		return fmt.Sprintf("%s, and the %s becomes %.0f %% shorter (%.0f to %.0f); %s.", ask, a.What(), p.Pct, p.Lo, p.Hi,

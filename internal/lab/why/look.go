@@ -298,6 +298,9 @@ func (s *study) plateau(f *advice.Facts, q *predict.Predictor, of part, all []pa
 func (s *study) gain(c *why.Candidate, f *advice.Facts, q *predict.Predictor, items []advice.Item) predict.Change {
 	is := func(it advice.Item) bool { return it.ID == c.Kind && it.Subject.Name == c.Subject.Name }
 	i := slices.IndexFunc(items, is)
+	if i >= 0 {
+		c.Seen++
+	}
 	switch {
 	case (i < 0 || items[i].Gain == nil || s.o.Load != "") && c.WhatIf != "" && q != nil:
 		// a part, a conclusion that this run has not, or one about requests
@@ -332,14 +335,6 @@ func bound(f *advice.Facts) string {
 		return fmt.Sprintf("the run waits for most of the time: %.2f processors are busy on average", f.Effective)
 	}
 	return fmt.Sprintf("%.2f of %d processors are busy on average", f.Effective, procs)
-}
-
-// settingFor is the setting of the Go runtime's that makes a change; "": none does.
-func settingFor(c advice.Change) string {
-	if c == advice.RaiseGC {
-		return "GOGC=400"
-	}
-	return ""
 }
 
 // factors are the rules of the experiment: about the candidates that gain most, and the procedures

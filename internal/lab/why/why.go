@@ -39,9 +39,8 @@ type Options struct {
 	By       float64 // percent by which parts take less
 	Seed     uint64
 	File     string // in which results are kept, and found again
-	// Rebuild builds the program again, with probes in procedures of these names; nil: it was not
-	// built here.
-	Rebuild func(factors []string) (program string, err error)
+	// Rebuild builds the program again with more of qinst's flags; nil: it was not built here.
+	Rebuild func(flags ...string) (program string, err error)
 }
 
 const (
@@ -132,7 +131,7 @@ func (s *study) reveal(ctx context.Context) (err error) {
 		return nil
 	case s.observed():
 		if len(s.Program.Factors) > 0 {
-			s.o.Program, err = s.o.Rebuild(s.Program.Factors)
+			s.o.Program, err = s.o.Rebuild(s.factorFlags(nil)...)
 		}
 		return err
 	}
@@ -151,12 +150,20 @@ func (s *study) reveal(ctx context.Context) (err error) {
 		if tried = hidden; len(hidden) == 0 || left == 0 {
 			break
 		}
-		if s.o.Program, err = s.o.Rebuild(hidden); err != nil {
+		if s.o.Program, err = s.o.Rebuild(s.factorFlags(hidden)...); err != nil {
 			return err
 		}
 	}
 	s.o.Program = best
 	return nil
+}
+
+// factorFlags are the flags of a build with probes in more procedures than have some now.
+func (s *study) factorFlags(more []string) (flags []string) {
+	for _, name := range slices.Concat(s.Program.Factors, more) {
+		flags = append(flags, "-factors="+name)
+	}
+	return flags
 }
 
 // glance runs the program, and finds how long that takes, and what has much work and no probe.
@@ -231,7 +238,7 @@ func long(file string) error {
 
 // once runs the program, again if it fails.
 func (s *study) once(ctx context.Context, name string, j lab.Job, each func(lab.Result) error) (err error) {
-	j.Program, j.Args, j.Collect, j.Limit = s.o.Program, s.o.Args, true, longest
+	j.Program, j.Args, j.Collect, j.Limit = cmp.Or(j.Program, s.o.Program), s.o.Args, true, longest
 	var served lab.Load
 	if s.o.Load != "" {
 		j.Load = func(ctx context.Context) error { return served.Run(ctx, s.o.Load) }
@@ -252,41 +259,6 @@ func (s *study) once(ctx context.Context, name string, j lab.Job, each func(lab.
 		}
 		s.Notes = append(s.Notes, fmt.Sprintf("a run failed, and was made again: %v", err))
 	}
-}
-
-// try tries settings of the Go runtime's where a conclusion asks for one.
-func (s *study) try(ctx context.Context) error {
-	for i := range s.Found {
-		c := &s.Found[i]
-		set := settingFor(c.Change)
-		tried := func(t why.Setting) bool { return t.Kind == c.Kind }
-		if set == "" || slices.ContainsFunc(s.Settings, tried) {
-			continue
-		}
-		t := why.Setting{Text: set, Kind: c.Kind}
-		for pair := range pairs {
-			sides := []*[]float64{&t.Base, &t.Change}
-			for n := range sides {
-				k := (n + pair) % 2 // the order changes, so that neither is always the first
-				j := lab.Job{NoTrace: true, Settings: "mode=off"}
-				if k == 1 {
-					j.Env = []string{set}
-				}
-				err := s.once(ctx, fmt.Sprintf("%s, pair %d of %d", set, pair+1, pairs), j, func(res lab.Result) error {
-					*sides[k] = append(*sides[k], res.Wall.Seconds())
-					return nil
-				})
-				if err != nil {
-					return err
-				}
-			}
-		}
-		s.Settings = append(s.Settings, t)
-		if err := s.save(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // test lets the parts that promise most, and those with most work, take longer.
@@ -320,6 +292,3 @@ func (s *study) test(ctx context.Context) error {
 
 // alpha is the probability that any effect is found where there is none.
 const alpha = 0.05
-
-// pairs of runs with and without a setting.
-const pairs = 8

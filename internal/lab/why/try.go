@@ -1,0 +1,117 @@
+package why
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/analysis/why"
+	"qinst.dev/internal/lab"
+)
+
+// pairs of runs with and without a change that is tried.
+const pairs = 8
+
+// try makes the changes of conclusions that need no editor: variables of the Go runtime's, and the
+// room of a channel where it is made.
+func (s *study) try(ctx context.Context) error {
+	for i := range s.Found {
+		t, ok := s.setting(&s.Found[i])
+		if !ok || slices.ContainsFunc(s.Settings, func(o why.Setting) bool { return o.Text == t.Text }) {
+			continue
+		}
+		changed := lab.Job{NoTrace: true, Settings: "mode=off"}
+		if t.Room == 0 {
+			changed.Env = []string{t.Text}
+		} else {
+			made, err := s.withRoom(ctx, &t, &changed)
+			if err != nil {
+				return err
+			}
+			if !made {
+				continue
+			}
+		}
+		if err := s.compare(ctx, &t, changed); err != nil {
+			return err
+		}
+		s.Settings = append(s.Settings, t)
+		if err := s.save(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare runs the program with and without a change, in pairs.
+func (s *study) compare(ctx context.Context, t *why.Setting, changed lab.Job) error {
+	for pair := range pairs {
+		sides := []*[]float64{&t.Base, &t.Change}
+		for n := range sides {
+			k := (n + pair) % 2 // the order changes, so that neither is always the first
+			j := lab.Job{NoTrace: true, Settings: "mode=off"}
+			if k == 1 {
+				j = changed
+			}
+			err := s.once(ctx, fmt.Sprintf("%s, pair %d of %d", t.Text, pair+1, pairs), j, func(res lab.Result) error {
+				*sides[k] = append(*sides[k], res.Wall.Seconds())
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// setting is the one that makes a candidate's change; false: none does.
+func (s *study) setting(c *why.Candidate) (t why.Setting, ok bool) {
+	t = why.Setting{Kind: c.Kind, Subject: c.Subject.Name}
+	switch room, is := strings.CutPrefix(c.WhatIf, "cap:"); {
+	case is && s.o.Rebuild != nil:
+		name, n, _ := strings.Cut(room, "=")
+		var err error
+		t.Room, err = strconv.Atoi(n)
+		t.Text = "-room=" + room
+		return t, err == nil && name == t.Subject && t.Room > 0
+	case c.Kind == collector && c.Change == advice.RaiseGC: // a limit is near
+		t.Text = "GOMEMLIMIT=off"
+	case c.Kind == collector:
+		t.Text = "GOGC=400"
+	case c.Change == advice.Procs:
+		t.Text = fmt.Sprintf("GOMAXPROCS=%d", runtime.NumCPU())
+	}
+	return t, t.Text != ""
+}
+
+// collector is the kind of conclusions about the garbage collector.
+const collector = "garbage-collector"
+
+// withRoom builds the program with another room of a channel, and reports whether a run of it has
+// that. It has not if what stores the channel first has another name, or if no package with probes
+// makes it.
+func (s *study) withRoom(ctx context.Context, t *why.Setting, j *lab.Job) (made bool, err error) {
+	if j.Program, err = s.o.Rebuild(append(s.factorFlags(nil), t.Text)...); err != nil {
+		return false, err
+	}
+	run := lab.Job{Program: j.Program, Settings: s.o.Settings}
+	err = s.once(ctx, "a run with "+t.Text, run, func(res lab.Result) error {
+		f, _, err := s.read(res.Trace)
+		if err != nil || f.Program == nil {
+			return err
+		}
+		for i := range f.Program.Objects {
+			o := &f.Program.Objects[i]
+			for _, at := range o.Names() {
+				made = made || o.Cap == t.Room && f.Program.R.T.Points[at].Name == t.Subject
+			}
+		}
+		return nil
+	})
+	return made, err
+}
