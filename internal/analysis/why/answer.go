@@ -92,8 +92,8 @@ type Tested struct {
 	off  float64 // the computed effect is known no better
 }
 
-// Tried is the gain of a change that was made without an editor. It lies in the interval 19 times of
-// 20.
+// Tried is the gain of a change that was made without an editor. It lies in the interval 19 times
+// of 20.
 type Tried struct {
 	Setting string  `json:"setting"`
 	Pct     float64 `json:"gain_pct"`
