@@ -84,3 +84,16 @@ func TestLeft(t *testing.T) {
 		t.Errorf("at once: found %q, expected nothing", got)
 	}
 }
+
+// Of runs that are expected, progress has how long the others take; of more than that it has not.
+func TestExpected(t *testing.T) {
+	t.Parallel()
+	x := expected{since: time.Now().Add(-time.Minute), made: 3, whole: 5}
+	if left := time.Until(x.next(true)); left < 39*time.Second || left > 41*time.Second {
+		t.Errorf("found %v, expected 40 s: three of five runs took a minute", left)
+	}
+	x.next(true)
+	if end := x.next(true); !end.IsZero() || x.made != 6 {
+		t.Errorf("found %v, expected that the end of more runs is not known", end)
+	}
+}

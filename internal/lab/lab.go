@@ -31,6 +31,27 @@ type Runner struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer // for the processes; progress goes to Stderr, too
 	Dir            string    // in which programs run whose job names none; "": the current one
+
+	expected expected
+}
+
+// expected are runs of [Runner.Once] that follow each other.
+type expected struct {
+	since       time.Time
+	made, whole int // 0: it is not known how many there are
+}
+
+// Expect says how many runs of [Runner.Once] follow, more or less, so that their progress has the
+// time that is left.
+func (r *Runner) Expect(runs int) { r.expected = expected{since: time.Now(), whole: runs} }
+
+// next is when the expected runs will have ended, before another one of them begins.
+func (x *expected) next(terminal bool) (end time.Time) {
+	if terminal && x.whole > x.made {
+		end = Ends(x.since, float64(x.made), float64(x.whole))
+	}
+	x.made++
+	return end
 }
 
 // Stopped is the cause of a context that a signal ended, and so the error of an operation that it

@@ -79,7 +79,8 @@ func (r *Runner) Once(ctx context.Context, name string, j Job, each func(Result)
 	scratch := string(temporary)
 	p := NewProgress(r.Stderr)
 	defer p.Clear()
-	p.step(func() string { return name })
+	end := r.expected.next(p.terminal)
+	p.step(func() string { return name + Left(end) })
 	return r.turn(ctx, Case{Name: name, Job: j}, 0, filepath.Join(scratch, "run.sddf"), p, each)
 }
 

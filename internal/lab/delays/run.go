@@ -38,6 +38,7 @@ func (x *experiment) longest(p *delays.Plan) time.Duration {
 // run makes the runs of a plan that were not made.
 func (x *experiment) run(ctx context.Context, p *delays.Plan) error {
 	x.limit = x.longest(p)
+	x.r.Expect(p.Missing())
 	for i := range p.Runs {
 		r := &p.Runs[i]
 		if r.Made {

@@ -49,6 +49,7 @@ func (s *study) try(ctx context.Context) error {
 
 // compare runs the program with and without a change, in pairs.
 func (s *study) compare(ctx context.Context, t *why.Setting, changed lab.Job) error {
+	s.r.Expect(2*pairs + usualRest)
 	for pair := range pairs {
 		sides := []*[]float64{&t.Base, &t.Change}
 		for n := range sides {

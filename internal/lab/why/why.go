@@ -44,8 +44,10 @@ type Options struct {
 }
 
 const (
-	runs  = 5
-	tries = 3 // of a run whose program fails
+	runs = 5
+	// usualRest is how many runs an experiment has, and what belongs to it.
+	usualRest = 75
+	tries     = 3 // of a run whose program fails
 	// longest is the limit of a run: one that takes longer has no answer in a useful time, and may
 	// wait for something that never comes.
 	longest = 5 * time.Minute
@@ -194,6 +196,7 @@ func (s *study) observe(ctx context.Context) error {
 	var traces []string
 	var printed []byte
 	differ := false
+	s.r.Expect(runs + usualRest)
 	for len(traces) < runs {
 		trace := filepath.Join(string(dir), fmt.Sprintf("%d.sddf", len(traces)))
 		load, took := delays.LoadNow(), int64(0)
