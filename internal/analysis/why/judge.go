@@ -24,6 +24,8 @@ const (
 	muchLonger, starts = 1.25, 3e7
 	// mostLoad is how many threads more than processors could run that are taken for none.
 	mostLoad = 0.5
+	// points is how well a gain is known that is confirmed, in percent of the run, if it is small.
+	points = 3
 	// nothing is the share of delays below which the run does not depend on them.
 	nothing = 0.1
 	// unknownWorth is the weight of the middle of an interval whose lower end may be 0, and that of
@@ -149,6 +151,10 @@ func (s *Study) verdict(c *Candidate, f *Finding) (Verdict, string) {
 		return Undecided, fmt.Sprintf("%.1f threads of all programs could run on %d processors: there delays take longer than their time",
 			load, s.Machine.Processors)
 	}
+	if p := f.Predicted; verdict == Confirmed && p != nil && !p.sharp() {
+		return Undecided, fmt.Sprintf("delays do what they do to the computed run, but the gain is only known as %.0f to %.0f %%",
+			p.Lo, p.Hi)
+	}
 	if verdict == NoEffect && f.Predicted != nil && f.Predicted.Pct >= worthIt {
 		reason = "the run does not wait for it: delays do not make it longer"
 	}
@@ -156,6 +162,11 @@ func (s *Study) verdict(c *Candidate, f *Finding) (Verdict, string) {
 		reason = "others take nearly as long: more work in it makes the run longer, and less gains little"
 	}
 	return verdict, reason
+}
+
+// sharp reports whether a gain is known to a factor of two, or to some points.
+func (p *Predicted) sharp() bool {
+	return p.Hi <= max(2*p.Pct, p.Pct+points) && p.Lo >= min(p.Pct/2, p.Pct-points)
 }
 
 // busier reports whether runs of the experiment without any delay took longer than those from which

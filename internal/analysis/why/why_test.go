@@ -118,6 +118,20 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// A gain that is hardly known is not confirmed.
+func TestWide(t *testing.T) {
+	a := judge(t, study(t, 0.002, truth{name: "main.a", gain: 20, lo: 4, hi: 32, effect: 0.05, model: 0.05},
+		truth{name: "main.b", gain: 3, lo: 0, hi: 9, effect: 0.05, model: 0.05},
+		truth{name: "main.c", gain: 3, lo: 0, hi: 6, effect: 0.05, model: 0.05},
+		truth{name: "main.d", gain: 20, lo: 11, hi: 38, effect: 0.05, model: 0.05}))
+	for name, want := range map[string]why.Verdict{"main.a": why.Undecided, "main.b": why.Undecided,
+		"main.c": why.Confirmed, "main.d": why.Confirmed} {
+		if f := finding(t, a, name); f.Verdict != want {
+			t.Errorf("%s: found %q (%s), expected %q", name, f.Verdict, f.Reason, want)
+		}
+	}
+}
+
 // On a busy machine delays take longer than their time, and a run of them does not tell more.
 func TestBusy(t *testing.T) {
 	s := study(t, 0.002, truth{name: "main.a", gain: 10, lo: 8, hi: 12, effect: 0.09, model: 0.05})

@@ -250,7 +250,7 @@ func TestStudy(t *testing.T) {
 		Program: why.Program{Name: "prog"}}
 	for i, f := range x.Factors {
 		c := why.Candidate{Kind: why.Part, Factor: f.Name, Subject: advice.Subject{Name: f.Name},
-			Gains: []predict.Change{{GainPct: float64(10 - 5*i), LoPct: 4, HiPct: 12}}}
+			Gains: []predict.Change{{GainPct: float64(10 - 5*i), LoPct: 6, HiPct: 12}}}
 		s.Found = append(s.Found, c)
 	}
 	s.Tested.Experiment = x
@@ -264,7 +264,7 @@ func TestStudy(t *testing.T) {
 		t.Fatalf("found %d plans by %s of %s, expected gains and the experiment", len(y.Plans), y.By, y.Program)
 	}
 	gain := y.Plans[0].Parts[0]
-	if p := gain.Predicted; gain.Names[0] != "let main.a do 20 % less" || !near(p.Value, 1) || !near(*p.Low, 0.4) ||
+	if p := gain.Predicted; gain.Names[0] != "let main.a do 20 % less" || !near(p.Value, 1) || !near(*p.Low, 0.6) ||
 		gain.Verdict != string(why.Confirmed) {
 		t.Errorf("found %+v, predicted %+v, expected 1 s for main.a, confirmed", gain, p)
 	}
