@@ -11,6 +11,9 @@ import (
 // times as much would often not be seen, and the machine is too noisy.
 const mostApart = 0.05
 
+// farApart is up to how far they may lie if what differs from run to run is only chance.
+const farApart = 2 * mostApart
+
 // Time is a comparison of times.
 type Time struct {
 	ID         string         // wall or cpu
@@ -31,17 +34,26 @@ func newTime(id string, a, b, base, head []float64) (t Time, err error) {
 }
 
 // seeming is the factor by which equal programs differed at least, in either direction: usually 1,
-// since their interval has it.
-func (t *Time) seeming() float64 { return max(1, t.AA.Low, 1/t.AA.High) }
+// since their interval has it. On a very noisy machine it is the one by which they may differ.
+// Other programs' work comes and goes for longer than a pair of runs, so that intervals are too
+// narrow there: of 40 comparisons of equal programs beside builds and tests, 6 had an interval
+// without 0.
+func (t *Time) seeming() float64 {
+	if t.apart() > farApart {
+		return max(t.AA.High, 1/t.AA.Low)
+	}
+	return max(1, t.AA.Low, 1/t.AA.High)
+}
 
 // exceeds reports whether head takes longer than base by more than the limit and the difference of
 // equal programs together. Equal programs do in at most 2.5 of 100 gates.
 func (t *Time) exceeds(c Condition) bool { return t.Ratio.Low > (1+c.Limit/100)*t.seeming() }
 
 // Noisy reports whether the machine shows no difference of less than a tenth.
-func (t *Time) Noisy() bool {
-	return t.AA.High/t.AA.Mean > 1+mostApart || t.Ratio.High/t.Ratio.Mean > 1+mostApart
-}
+func (t *Time) Noisy() bool { return t.apart() > mostApart }
+
+// apart is how far the ends of intervals lie from their middle, as a share of that.
+func (t *Time) apart() float64 { return max(t.AA.High/t.AA.Mean, t.Ratio.High/t.Ratio.Mean) - 1 }
 
 // Verdict is a condition with its reason.
 type Verdict struct {

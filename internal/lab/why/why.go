@@ -205,7 +205,9 @@ func (s *study) observe(ctx context.Context) error {
 			if err := long(res.Trace); err != nil {
 				return err
 			}
-			took = int64(res.Wall)
+			if took = int64(res.Wall); len(traces) == 0 {
+				s.warn(res.Wall)
+			}
 			differ = differ || printed != nil && !bytes.Equal(printed, res.Stdout)
 			printed = append([]byte{}, res.Stdout...)
 			return os.Rename(res.Trace, trace)
@@ -225,6 +227,19 @@ func (s *study) observe(ctx context.Context) error {
 	return s.save()
 }
 
+// warn says how long a study of a long program will take.
+func (s *study) warn(run time.Duration) {
+	if whole := run * fewest; whole > patience && s.r.Stderr != nil {
+		fmt.Fprintf(s.r.Stderr, "qinst: a run takes %v, so that this takes %v or more; an interrupt keeps what there is, and the same command goes on\n",
+			run.Round(time.Second), whole.Round(time.Minute))
+	}
+}
+
+const (
+	fewest   = 40 // runs of a study of a long program
+	patience = 6 * time.Minute
+)
+
 // long returns an error if a run is too short.
 func long(file string) error {
 	t, err := trace.Open(file)
@@ -233,7 +248,7 @@ func long(file string) error {
 	}
 	defer t.Close()
 	if t.Wall() < shortest {
-		return fmt.Errorf("found a run of %s, expected 20ms or more: of a shorter one most is its start and its end",
+		return fmt.Errorf("found a run of %s, expected 20ms or more: of a shorter one most is its start and its end (-test.count=20 at the end of the command line runs tests so often)",
 			measure.Time(t.Wall()))
 	}
 	return nil
