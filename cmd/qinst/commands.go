@@ -143,8 +143,9 @@ func commands() []command {
 			"Verify builds a workload of its own without probes and with them, runs both alternately,\n" +
 				"and compares: counts with a formula, times with the workload's own clock, predictions\n" +
 				"and corrections with runs of a workload that is really so, the cost of probes with\n" +
-				"what is promised. It takes two minutes on two processors, and the first time as much\n" +
-				"again for the standard library. It needs this program and a Go toolchain, and no network.\n\n" +
+				"what is promised. It takes a minute and a half, and twice as long on a busy machine;\n" +
+				"the first time it compiles the standard library, too. It needs two processors and a Go\n" +
+				"toolchain, and no network.\n\n" +
 				"Status 1: a bound is certainly exceeded; 2: one is not decided, or it could not be\n" +
 				"measured; 3: not decided, because the machine is too busy.",
 			[][2]string{

@@ -59,8 +59,12 @@ type Row struct {
 
 // off sets the error.
 func (r *Row) off(i stats.Interval, ok bool) {
-	if ok {
-		r.Off, r.Low, r.High = &i.Mean, &i.Low, &i.High
+	if !ok {
+		return
+	}
+	for to, x := range map[**float64]float64{&r.Off: i.Mean, &r.Low: i.Low, &r.High: i.High} {
+		x = hundredths(x)
+		*to = &x
 	}
 }
 

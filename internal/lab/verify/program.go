@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -23,26 +24,33 @@ var source []byte
 // module is the workload's own. A module below this one could not be embedded.
 const module = "module workload\n\ngo 1.26\n"
 
-// Write writes the source of the workload to a folder.
-func Write(dir string) error {
-	for name, text := range map[string][]byte{"go.mod": []byte(module), "main.go": source} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
-			return err
-		}
+// Possible returns an error if this machine cannot build or run the workload.
+func Possible() error {
+	if _, err := exec.LookPath("go"); err != nil {
+		return errors.New("found no go command in PATH, expected that of Go 1.26 or 1.27: it builds the workload")
+	}
+	if runtime.GOMAXPROCS(0) < processors {
+		return errors.New("found one processor, expected two or more: goroutines of the workload work at the same time " +
+			"(GOMAXPROCS, affinity or the limit of a container may be the reason)")
 	}
 	return nil
 }
 
-// build builds the workload without probes and with them.
+// build writes the workload, and builds it without probes and with them.
 func (v *verification) build(ctx context.Context) error {
-	if _, err := exec.LookPath("go"); err != nil {
-		return errors.New("found no go command in PATH, expected that of Go 1.26 or 1.27: the workload is built here")
+	for name, text := range map[string][]byte{"go.mod": []byte(module), "main.go": source} {
+		if err := os.WriteFile(filepath.Join(v.o.Dir, name), text, 0o666); err != nil {
+			return err
+		}
 	}
-	plain := lab.Variant{Name: "the workload", Dir: v.o.Dir, Args: []string{"."}, Env: v.o.Probed.Env}
+	probed := v.o.Probed
+	probed.Name, probed.Env = "the workload", []string{"GOWORK=off", "GOFLAGS="}
+	plain := lab.Variant{Name: probed.Name, Dir: v.o.Dir, Args: probed.Args, Env: probed.Env}
 	v.plain, v.probed = filepath.Join(v.o.Dir, "plain"), filepath.Join(v.o.Dir, "probed")
-	for exe, of := range map[string]lab.Variant{v.plain: plain, v.probed: v.o.Probed} {
+	for exe, of := range map[string]lab.Variant{v.plain: plain, v.probed: probed} {
 		if err := v.r.Build(ctx, exe, of); err != nil {
-			return fmt.Errorf("the workload does not build, expected a whole toolchain of Go 1.26 or 1.27: \"go build\" of any program shows what is missing: %w", err)
+			return fmt.Errorf("the workload does not build (%w), expected Go 1.26 or 1.27 with its compiler: "+
+				"the lines above say what the go command found", err)
 		}
 	}
 	return nil
@@ -62,6 +70,13 @@ func (k kind) args() []string {
 // less is the kind with less work in a procedure.
 func (k kind) less(procedure, percent int) kind {
 	k.amounts[procedure] -= k.amounts[procedure] * percent / 100
+	return k
+}
+
+// longer is the kind with a run of nearly a second, of which the start of the recorder is a small
+// part.
+func (k kind) longer() kind {
+	k.n *= 4
 	return k
 }
 
