@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"qinst.dev/instrument/toolexec"
@@ -38,11 +37,12 @@ func (v *verifyFlags) run(e *env, args []string) error {
 	ctx, stop := lab.Signals(context.Background())
 	defer stop()
 	r, err := v.verify(ctx, e)
-	if errors.As(err, new(lab.Stopped)) {
-		return err
-	}
 	if err != nil {
-		return usageError{fmt.Errorf("verify: %w", err)}
+		err = fmt.Errorf("verify: %w", err)
+		if _, signalled := lab.EndedBy(err); signalled {
+			return err
+		}
+		return usageError{err}
 	}
 	if v.asJSON {
 		err = r.WriteJSON(e.stdout)

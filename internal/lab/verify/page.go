@@ -29,15 +29,18 @@ func (r *Result) Doc() *doc.Doc {
 			w.signed(w.High), w.bound(), string(w.Verdict))
 	}
 	s.Table(t)
-	busy := map[string]bool{}
+	busy := 0
 	for i := range r.Rows {
 		switch w := &r.Rows[i]; {
-		case w.Busy && !busy[w.Why]:
-			busy[w.Why] = true
-			s.Warn("%s: %s. Let nothing else run, and try again.", w.What, w.Why)
-		case !w.Busy && w.Why != "":
+		case w.Busy:
+			busy++
+		case w.Why != "":
 			s.Say("%s: %s.", w.What, w.Why)
 		}
+	}
+	if m := &r.Machine; busy > 0 {
+		s.Warn("%d figures are not decided because the machine is too busy: equal programs differ by up to %.1f %%, and threads that could run waited for a processor for %.0f %% of the time. Let nothing else run, and try again.",
+			busy, m.Equal, m.Waited)
 	}
 	return d
 }

@@ -38,10 +38,9 @@ type figure struct {
 // figures are all that are compared.
 func (v *verification) figures() []figure {
 	got := func(name string) []float64 { return v.got[name] }
-	again := func(name, of string) float64 { return apart(got(name+of), got(name+" again"+of)) }
 	whole, probes, still := got("phases"), got("phases, probes"), got("phases, no delay")
 	serial := each(got("phases, probes"+ownPart), probes, shareOf)
-	differ, sum := again("phases", ""), rounds*float64(delayC)
+	differ, sum := v.equal("phases", ""), rounds*float64(delayC)
 	return []figure{
 		{id: "counts", what: "hits, default settings", truth: "formula", of: hits, unit: hits,
 			found: got("phases right"), expected: got("phases hits")},
@@ -74,7 +73,7 @@ func (v *verification) figures() []figure {
 			found: got(speedup), expected: each(got("phases, one processor"), whole, shareOf),
 			limit: "qinst takes work to last as long on any number of processors (docs/STATUS.md)"},
 		{id: "correct", what: "run without probes, from one with all", truth: "plain runs", of: nanoseconds, unit: percent,
-			most: mostCorrect, equal: again("calls", ""),
+			most: mostCorrect, equal: v.equal("calls", ""),
 			found: got(removed), expected: got("calls")},
 		{id: "delay", what: "effect of delays in main.c, of their sum", truth: "all of it", of: percent, unit: points,
 			most: mostDelay, equal: differ * stats.Median(whole) / sum,
@@ -83,10 +82,10 @@ func (v *verification) figures() []figure {
 			unit: points, most: mostGain, equal: differ,
 			found: each(got("phases, delay of b"), still, lossOf), expected: known(still, 0)},
 		{id: "cost", what: "processor time with probes", truth: "plain runs", of: nanoseconds, unit: percent,
-			most: mostCost, below: true, equal: again("long phases", cpu),
+			most: mostCost, below: true, equal: v.equal("long phases", cpu),
 			found: got("long phases, probes" + cpu), expected: got("long phases" + cpu)},
 		{id: "cost-calls", what: "processor time with probes, many calls", truth: "plain runs", of: nanoseconds,
-			unit: percent, most: mostCost, below: true, equal: again("long calls", cpu),
+			unit: percent, most: mostCost, below: true, equal: v.equal("long calls", cpu),
 			found: got("long calls, probes" + cpu), expected: got("long calls" + cpu),
 			limit: "programs that call much pay more than the budget (docs/STATUS.md)"},
 	}
@@ -133,15 +132,6 @@ func largest(expected, found []float64) (i stats.Interval, ok bool) {
 		}
 	}
 	return i, true
-}
-
-// apart is the percentage by which equal programs may differ.
-func apart(first, second []float64) float64 {
-	i, ok := stats.Ratio(first, second)
-	if !ok {
-		return 100
-	}
-	return 100 * max(i.High-1, 1-i.Low)
 }
 
 // each applies a function to pairs of numbers.

@@ -34,6 +34,8 @@ type Machine struct {
 	Processors int `json:"processors"`
 	// Company is by how much longer work takes while another processor works.
 	Company float64 `json:"company_pct"`
+	// Equal is how far two runs of the same program may differ.
+	Equal float64 `json:"equal_programs_pct"`
 	// Waited is the part of the time for which threads with work waited for a processor.
 	Waited float64 `json:"waited_pct"`
 }
@@ -67,7 +69,8 @@ func Run(ctx context.Context, r *lab.Runner, o Options) (*Result, error) {
 		}
 	}
 	res := &Result{Version: 1, Pairs: o.Pairs, Took: int64(time.Since(began)),
-		Machine: Machine{runtime.GOMAXPROCS(0), hundredths(v.company), hundredths(stats.Median(v.got[waited]))}}
+		Machine: Machine{runtime.GOMAXPROCS(0), hundredths(v.company), hundredths(v.equal("phases", "")),
+			hundredths(stats.Median(v.got[waited]))}}
 	for _, f := range v.figures() {
 		res.Rows = append(res.Rows, f.row(&res.Machine))
 	}
@@ -169,6 +172,15 @@ func (v *verification) observe(ctx context.Context) error {
 }
 
 func (v *verification) note(name string, x float64) { v.got[name] = append(v.got[name], x) }
+
+// equal is the percentage by which a number of two runs of the same program may differ.
+func (v *verification) equal(program, of string) float64 {
+	i, ok := stats.Ratio(v.got[program+of], v.got[program+" again"+of])
+	if !ok {
+		return 100
+	}
+	return 100 * max(i.High-1, 1-i.Low)
+}
 
 // Ends of names of numbers.
 const (
