@@ -78,14 +78,15 @@ func (r *Row) judge(m *Machine) {
 	r.Verdict = Undecided
 	switch {
 	case r.Off == nil:
-		r.Why = "qinst does not know it in each run"
+		r.Why = "qinst does not know it in each run, or there are too few pairs of runs for an interval"
 	case *r.Low >= least && *r.High <= r.Most:
 		r.Verdict = Holds
 	case r.Unit != hits && m.busy(r) != "":
 		r.Busy, r.Why = true, "the machine is too busy: "+m.busy(r)
 	case *r.Low > r.Most || *r.High < least:
 		r.Verdict = Exceeds
-		r.Why = fmt.Sprintf("it is off by %s to %s, expected %s", r.signed(r.Low), r.signed(r.High), r.bound())
+		r.Why = fmt.Sprintf("it is off by %s (%s to %s), expected %s", r.signed(r.Off), r.signed(r.Low), r.signed(r.High),
+			r.bound())
 	default:
 		r.Why = fmt.Sprintf("the interval of its error, %s to %s, has an end of the bound", r.signed(r.Low),
 			r.signed(r.High))

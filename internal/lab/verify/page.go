@@ -7,6 +7,7 @@ import (
 
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/report/doc"
+	"qinst.dev/internal/stats"
 )
 
 // muchCompany is by how many percent longer work has to take in company to be worth a line.
@@ -18,7 +19,7 @@ func (r *Result) Doc() *doc.Doc {
 	first := d.Add("verdict", "")
 	first.Say("%s", r.verdict())
 	first.Detail("%d pairs of runs on %d processors took %s.", r.Pairs, processors, measure.Time(r.Took))
-	if r.Machine.Company >= muchCompany {
+	if m := &r.Machine; m.Company >= muchCompany && m.Waited <= mostWaited { // else other load is the reason
 		first.Detail("Work takes %.0f %% longer here while the other processor works.", r.Machine.Company)
 	}
 	s := d.Add("bounds", "Figures of qinst, and the truth")
@@ -34,9 +35,13 @@ func (r *Result) Doc() *doc.Doc {
 		switch w := &r.Rows[i]; {
 		case w.Busy:
 			busy++
+		case r.Pairs < stats.LeastPairs && w.Unit != hits:
 		case w.Why != "":
 			s.Say("%s: %s.", w.What, w.Why)
 		}
+	}
+	if r.Pairs < stats.LeastPairs {
+		s.Note("fewer than %d pairs of runs have no intervals: figures other than hits are not decided", stats.LeastPairs)
 	}
 	if m := &r.Machine; busy > 0 {
 		s.Warn("%d figures are not decided because the machine is too busy: equal programs differ by up to %.1f %%, and threads that could run waited for a processor for %.0f %% of the time. Let nothing else run, and try again.",

@@ -41,7 +41,7 @@ func TestFigure(t *testing.T) {
 		{"costs less than nothing", 80, 100, 0, cost5, quiet, Holds, false, ""},
 		{"above the budget", 110, 100, 0, cost5, quiet, Exceeds, false, "expected at most 5 %"},
 		{"hits, busy", 1000, 1000, 0, exact, busy, Holds, false, ""},
-		{"lost hit, busy", 999, 1000, 0, exact, busy, Exceeds, false, "it is off by -1 to -1, expected none"},
+		{"lost hit, busy", 999, 1000, 0, exact, busy, Exceeds, false, "it is off by -1 (-1 to -1), expected none"},
 	} {
 		for range 10 {
 			c.f.found = append(c.f.found, c.found*(1+c.noise*random.NormFloat64()))
@@ -111,7 +111,7 @@ func TestStatus(t *testing.T) {
 func TestNoRun(t *testing.T) {
 	t.Parallel()
 	v := &verification{got: map[string][]float64{npt: {math.NaN(), math.Inf(1)}}, perMicrosecond: 500}
-	r := &Result{Version: 1}
+	r := &Result{Version: 1, Pairs: 12}
 	for _, f := range v.figures() {
 		r.Rows = append(r.Rows, f.row(&quiet))
 	}
