@@ -139,6 +139,19 @@ func commands() []command {
 				{"check -promise 1 ./before ./after input", "two directories, and the first finding"},
 				{"check ./prog.old ./prog input", "two programs: with probes they are counted, too"},
 			}, setupCheck},
+		{"verify", "[flags]", "find out whether what qinst says is true on this machine",
+			"Verify builds a workload of its own without probes and with them, runs both alternately,\n" +
+				"and compares: counts with a formula, times with the workload's own clock, predictions\n" +
+				"and corrections with runs of a workload that is really so, the cost of probes with\n" +
+				"what is promised. It takes a minute and a half, and twice as long on a busy machine;\n" +
+				"the first time it compiles the standard library, too. It needs two processors and a Go\n" +
+				"toolchain, and no network.\n\n" +
+				"Status 1: a bound is certainly exceeded; 2: one is not decided, or it could not be\n" +
+				"measured; 3: not decided, because the machine is too busy.",
+			[][2]string{
+				{"verify", "a table of figures, with errors and bounds"},
+				{"verify -json", "the same as JSON"},
+			}, setupVerify},
 		{"points", "[flags] [packages]", "list what is probed, and why the rest is not",
 			"Points prints one line for each point: kind, identity, place, name. A skip has\n" +
 				"its reason in place of the identity. Of a skipped procedure only the places are\n" +

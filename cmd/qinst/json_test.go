@@ -22,6 +22,7 @@ import (
 	"qinst.dev/internal/analysis/steps"
 	analysis "qinst.dev/internal/analysis/why"
 	"qinst.dev/internal/lab/gate"
+	"qinst.dev/internal/lab/verify"
 	"qinst.dev/internal/report"
 	"qinst.dev/internal/report/doc"
 )
@@ -43,6 +44,7 @@ var jsonObjects = []struct {
 	{"why", "What to change in a program, with gains and tests.", analysis.Answer{}},
 	{"gate", "The comparison of two builds.", gate.Object{}},
 	{"check", "The gain of a change, beside what was promised of it.", gate.ProofObject{}},
+	{"verify", "Figures of qinst next to the truth.", verify.Result{}},
 	{"doe plan", "A plan of experiments.", planObject{}},
 	{"doe fit", "The effects of factors.", doe.Fit{}},
 	{"points", "One object a line, for each point and each skip.", pointLine{}},

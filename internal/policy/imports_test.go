@@ -80,6 +80,8 @@ const importOrder = `
 	lab, analysis/advice, analysis/why, stats, report/doc < lab/gate;
 	lab, analysis/advice, analysis/critpath, analysis/steps, analysis/predict, analysis/profile, analysis/replay, analysis/delays, ratecontrol, runtime/settings < lab/delays;
 	lab/delays, analysis/why < lab/why;
+	lab, analysis/advice, analysis/correct, stats, report/doc < lab/verify;
+	NONE < lab/verify/workload;
 
 	# what programs import
 	sddf < extensions;
@@ -87,7 +89,7 @@ const importOrder = `
 	extensions/qinst, sddf < extensions/debug;
 
 	# the command
-	report, report/experiment, export/perfetto, export/otlp, export/parquet, export/chrome, export/collapsed, export/speedscope, export/firefox, export/prometheus, view, lab/check, lab/why, lab/gate, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
+	report, report/experiment, export/perfetto, export/otlp, export/parquet, export/chrome, export/collapsed, export/speedscope, export/firefox, export/prometheus, view, lab/check, lab/why, lab/gate, lab/verify, instrument/toolexec, extensions, format/pablo, format/pack, report/doc, golang.org/x/tools/go/packages, golang.org/x/tools/txtar, golang.org/x/sys/unix < cmd/qinst;
 
 	runtime/api, golang.org/x/mod/module, golang.org/x/mod/semver, golang.org/x/mod/zip < scripts/release;
 
