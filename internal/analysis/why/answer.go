@@ -79,6 +79,7 @@ type Predicted struct {
 	Hi   float64 `json:"hi_pct"`
 	// beyond it less work in this part gains nothing; null: there is no such bound
 	Plateau *Plateau `json:"plateau,omitempty"`
+	Curve   []Share  `json:"curve,omitempty"` // by one run; none: it is not a part
 }
 
 // Tested is the effect of delays, measured and computed.

@@ -103,6 +103,9 @@ func (c *Candidate) predicted(t int64) *Predicted {
 	g := predict.JoinChanges(known)
 	p := &Predicted{Gain: int64(math.Round(g.GainPct / 100 * float64(t))), Pct: max(0, g.GainPct),
 		Lo: max(0, g.LoPct), Hi: max(0, g.HiPct)}
+	if c.Kind == Part {
+		p.Curve = c.Curve
+	}
 	if c.Most != nil && c.Kind == Part && c.Most.Pct > 0 {
 		p.Plateau = c.Most
 	}

@@ -63,6 +63,8 @@ type Candidate struct {
 	Defect  bool             `json:"defect,omitempty"`          // it is wrong whatever it costs
 	// the gain without any of the part's work, by the first run; null: it grows with the share
 	Most *Plateau `json:"plateau,omitempty"`
+	// Curve are the gains of a part by the first run, the more the less it does.
+	Curve []Share `json:"curve,omitempty"`
 	// Factor names the delayed part, as in rules of QINST; "": there is none.
 	Factor string `json:"factor,omitempty"`
 	// Work is how long all of that takes in the first run, in ns; 0: not known.
@@ -77,6 +79,12 @@ type Candidate struct {
 
 // Part is the kind of a candidate that is less work in a part of the program, and no conclusion.
 const Part = "part"
+
+// Share is what a share of less work gains, in percent of the work and of the run.
+type Share struct {
+	By   float64 `json:"by_pct"`
+	Gain float64 `json:"gain_pct"`
+}
 
 // Plateau is the gain beyond which less work in a part gains nothing.
 type Plateau struct {

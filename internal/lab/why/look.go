@@ -186,7 +186,7 @@ func (s *study) parts(f *advice.Facts, q *predict.Predictor) (list []why.Candida
 			Busy:    slices.Contains(busy, e.Name),
 			Subject: advice.Subject{Kind: e.Kind, ID: e.ID, Name: e.Name, File: e.File, Line: e.Line}}
 		if c.Work = p.work; c.Busy || p.gain >= leastGain {
-			c.Most = s.plateau(f, q, p, all)
+			c.Most, c.Curve = s.plateau(f, q, p, all), curve(q, e.Name)
 			list = append(list, c)
 		}
 	}
@@ -292,6 +292,18 @@ func (s *study) plateau(f *advice.Facts, q *predict.Predictor, of part, all []pa
 		}
 	}
 	return p
+}
+
+// curve are the gains of less and less work in a part, by one run.
+func curve(q *predict.Predictor, part string) (list []why.Share) {
+	for by := 20; by <= 100; by += 20 {
+		ns, err := q.Takes(fmt.Sprintf("calls:%s=-%d%%", part, by))
+		if err != nil || ns == 0 {
+			return nil
+		}
+		list = append(list, why.Share{By: float64(by), Gain: max(0, 100*(1-ns/float64(q.T())))})
+	}
+	return list
 }
 
 // gain is that of a candidate in one run.

@@ -67,6 +67,13 @@ type Part struct {
 	Found       bool      `json:"found"`                  // the measured value is more than noise
 	Verdict     string    `json:"verdict"`                // in a few words
 	Note        string    `json:"note,omitempty"`         // in a sentence
+	Curve       []Point   `json:"curve,omitempty"`        // the prediction by the share of less work, in percent
+}
+
+// Point is a point of a curve.
+type Point struct {
+	At    float64 `json:"at"`
+	Value float64 `json:"value"`
 }
 
 // Interval is a value, and between which ones it may be.

@@ -47,6 +47,9 @@ func gain(a *why.Answer, f *why.Finding) Part {
 		lo, hi := seconds(p.Lo), seconds(p.Hi)
 		part.Predicted, part.PredictedBy = &Interval{Value: seconds(p.Pct), Low: &lo, High: &hi}, "computed runs"
 		part.Found = p.Lo > 0
+		for _, l := range p.Curve {
+			part.Curve = append(part.Curve, Point{l.By, seconds(l.Gain)})
+		}
 	}
 	if t := f.Tried; t != nil {
 		lo, hi := seconds(t.Lo), seconds(t.Hi)

@@ -47,7 +47,7 @@ function Effects({ parts, more_parts: more }, unit) {
       ${parts.some((e) => e.predicted) ? html`<span><span class="key" style=${{ background: "var(--path)" }}></span>predicted, by ${parts.find((e) => e.predicted).predicted_by}</span>` : null}
       <span class="dim">from ${amount(least, unit, true)} to ${amount(most, unit, true)}</span></div>
     <ol class="effects">${parts.map((e) => html`<li><div>${Names(e.names)}${e.note ? html` <span class="dim">${e.note}</span>` : null}</div>
-      ${Bar(e, x, unit)}<div class=${e.found ? "" : "dim"}>${inWords(e, unit)}</div></li>`)}</ol>
+      ${Bar(e, x, unit)}${e.curve ? Curve(e, unit) : null}<div class=${e.found ? "" : "dim"}>${inWords(e, unit)}</div></li>`)}</ol>
     ${more ? html`<p class="dim">${count(more)} more are smaller.</p>` : null}`;
 }
 
@@ -66,6 +66,16 @@ function Bar(e, x, unit) {
   return html`<svg class="gain" viewBox="0 0 100 16" preserveAspectRatio="none" role="img" aria-label=${text}><title>${text}</title>
     <rect x=${x(0)} y="0" width="0.2" height="16" fill="var(--dim)" />
     ${marks(e.measured, 0.5, "var(--bar)", "var(--span)")}${marks(e.predicted, 8.5, "var(--path)", "var(--line)")}</svg>`;
+}
+
+// Curve draws the prediction by the share of less work, above what it were if each share gained as much as the first.
+function Curve({ names, curve }, unit) {
+  const most = Math.max(...curve.map((p) => p.value), 1e-9), y = (v) => 39 - (38 * v) / most, first = curve[0], last = curve.at(-1);
+  const slope = first.value / first.at, end = Math.min(100, most / (slope || 1e-9));
+  const text = `${names.join(" and ")}: ` + curve.map((p) => `${p.at} % less gains ${amount(p.value, unit)}`).join(", ");
+  return html`<figure class="curve"><svg viewBox="0 0 100 40" preserveAspectRatio="none" role="img" aria-label=${text}><title>${text}</title>
+    <path d=${`M0 39L${end} ${y(slope * end)}`} stroke="var(--line)" /><path d=${"M0 39" + curve.map((p) => `L${p.at} ${y(p.value)}`).join("")} stroke="var(--path)" /></svg>
+    <figcaption class="dim">${first.at} % less gains ${amount(first.value, unit)}, and ${last.at} % ${amount(last.value, unit)}</figcaption></figure>`;
 }
 
 // Names leads to the parts of the program that the trace knows.
