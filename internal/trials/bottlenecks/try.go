@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/trials/bench"
 )
 
 // outcome is the result of a case.
@@ -139,29 +140,24 @@ func (s *suite) read(o *outcome, file string) error {
 // top returns the place that pprof gives to the first of the named procedures, by its own time or,
 // outside of the runtime, by all; 0 if it is not among the first twenty.
 func (s *suite) top(names []string, all bool, profile string) (rank int, err error) {
-	args := []string{"tool", "pprof", "-top", "-nodecount=60"}
+	flags := []string{"-nodecount=60"}
 	if all {
-		args = append(args, "-cum")
+		flags = append(flags, "-cum")
 	}
-	out, err := exec.CommandContext(s.Ctx, "go", append(args, profile)...).Output()
+	list, err := bench.Top(s.Ctx, profile, flags...)
 	if err != nil {
-		return 0, fmt.Errorf("go tool pprof: %w", err)
+		return 0, err
 	}
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Fields(line)
-		if len(fields) < 6 || !strings.HasSuffix(fields[1], "%") {
-			continue
-		}
-		name := strings.Join(fields[5:], " ")
-		if all && (strings.HasPrefix(name, "runtime.") || strings.HasPrefix(name, "sync.") ||
-			strings.HasPrefix(name, "internal/")) {
+	for _, e := range list {
+		if all && (strings.HasPrefix(e.Name, "runtime.") || strings.HasPrefix(e.Name, "sync.") ||
+			strings.HasPrefix(e.Name, "internal/")) {
 			continue
 		}
 		if rank++; rank > 20 {
 			break
 		}
 		for _, want := range names {
-			if strings.Contains(name, want) {
+			if strings.Contains(e.Name, want) {
 				return rank, nil
 			}
 		}
