@@ -46,13 +46,18 @@ func (o *outcome) close() bool {
 
 func within(shown, truth float64) bool { return shown >= 0.85*truth && shown <= 1.15*truth }
 
+// input is how much work makes a run of a length, in ns, and what a program has to know of a
+// bottleneck.
+func (b *built) input(k kind, length float64) (items int, env []string) {
+	return max(16, int(length/(k.wall*b.item))), []string{fmt.Sprintf("TRIAL_HOLD=%.0f", k.hold*b.item/b.calls),
+		fmt.Sprintf("TRIAL_WORDS=%.0f", k.garbage*b.item/b.calls/8)}
+}
+
 // try runs a case with qinst and with the other tools.
 func (s *suite) try(b *built, k kind, turn int) (o outcome, err error) {
 	const length = 1.5e9 // ns
 	o = outcome{p: b.program, k: k}
-	items := max(16, int(length/(k.wall*b.item)))
-	env := []string{fmt.Sprintf("TRIAL_HOLD=%.0f", k.hold*b.item/b.calls),
-		fmt.Sprintf("TRIAL_WORDS=%.0f", k.garbage*b.item/b.calls/8)}
+	items, env := b.input(k, length)
 	file := filepath.Join(s.Scratch, b.name, fmt.Sprintf("%s.%d.sddf", k.name, turn))
 	if err := fresh(file); err != nil {
 		return o, err

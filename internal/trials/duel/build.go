@@ -49,7 +49,7 @@ func (b *built) exe(f form) (string, error) {
 		return exe, nil
 	}
 	exe := filepath.Join(b.Scratch, b.file()+"."+string(f))
-	v := lab.Variant{Name: b.Name, Dir: b.Dir, Args: []string{"./" + b.Pkg}}
+	v := lab.Variant{Name: b.Name, Dir: b.Dir, Flags: b.Flags, Args: []string{"./" + b.Pkg}}
 	switch f {
 	case probed:
 		v.Wrapper = []string{b.Qinst}
@@ -58,7 +58,7 @@ func (b *built) exe(f form) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		v.Flags = []string{"-overlay=" + overlay}
+		v.Flags = append(slices.Clone(v.Flags), "-overlay="+overlay)
 	}
 	var took time.Duration
 	for range 2 {

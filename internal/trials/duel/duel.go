@@ -3,8 +3,8 @@
 // compares first answers with the truth, promised gains with those of repaired forms, and how long
 // a user waits.
 //
-// The programs are drawn from those of the trials cases, fresh and gains. The rules by which an
-// answer is right give every tool the benefit of the doubt; they are in score.go and source.go.
+// The programs are drawn from those of the trials bottlenecks, cases, fresh and gains. The rules by
+// which answers are right give every tool the benefit of the doubt: see score.go and source.go.
 package duel
 
 import (
@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"qinst.dev/internal/lab"
@@ -96,6 +97,12 @@ func Run(e *bench.Env, args []string) (err error) {
 // program asks all tools about one, and measures what its repairs gain.
 func (t *trial) program(place string, p *program, chosen []tool) error {
 	b := &built{trial: t, program: p}
+	for _, v := range p.Vars { // others do not look at these variables
+		name, value, _ := strings.Cut(v, "=")
+		if err := os.Setenv(name, value); err != nil {
+			return err
+		}
+	}
 	if t.rows.find(p.Name, repaired) == nil {
 		gained, err := b.gains()
 		if err != nil {
@@ -145,9 +152,15 @@ func (b *built) gains() (map[string]float64, error) {
 	}
 	times := map[string][]float64{}
 	err = b.Turns(b.rounds, cases, func(r lab.Result) error {
-		d, err := ran[b.Source](r.Stdout)
+		d, read := r.Wall, ran[b.Source]
+		if read != nil {
+			var err error
+			if d, err = read(r.Stdout); err != nil {
+				return err
+			}
+		}
 		times[r.Case] = append(times[r.Case], float64(d))
-		return err
+		return nil
 	})
 	for _, c := range cases[1:] {
 		if err == nil {

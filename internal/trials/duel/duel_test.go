@@ -142,6 +142,8 @@ func TestJudge(t *testing.T) {
 	gains := &program{Source: ofGains, Parts: []part{{Name: "main.grow", Names: []string{"=main.grow"}},
 		{Name: "main.work", Names: []string{"=main.work"}}}}
 	lock := said{ID: "contended-lock", Subject: "main.(*index).mu"}
+	slow := &program{Source: ofCases, Parts: []part{{Name: "y", IDs: lessWork, Subjects: []string{"main.grow"},
+		Names: []string{"main.grow"}}}}
 	gain := func(s said, pct, lo, hi float64) []said {
 		s.Gain = &promise{pct, lo, hi}
 		return []said{s}
@@ -163,6 +165,7 @@ func TestJudge(t *testing.T) {
 		{"a lock", sick, row{Tool: asReport, Said: gain(lock, 30, 20, 35)}, of(37), "yes, 30 % (20 to 35): right"},
 		{"wrong number", sick, row{Tool: asReport, Said: gain(lock, 30, 20, 33)}, of(37),
 			"yes, 30 % (20 to 33): wrong"},
+		{"a smaller gain", sick, row{Tool: asReport, Said: gain(lock, 30, 20, 35)}, of(16), "yes, 30 % (20 to 35): wrong"},
 		{"no number", sick, row{Tool: asReport, Said: []said{lock}}, of(37), "yes, none"},
 		{"the second is no answer", sick, row{Tool: asReport, Said: []said{{ID: "timer", Subject: "main.work"}, lock}},
 			nil, "no, none"},
@@ -191,6 +194,8 @@ func TestJudge(t *testing.T) {
 		{"the helper is no answer", gains, row{Tool: asWhy, Said: append([]said{burns},
 			gain(said{ID: "part", Subject: "main.grow"}, 9, 8, 10)...)}, both(12, 5), "yes, 9 % (8 to 10): right"},
 		{"nothing but the helper", gains, row{Tool: asWhy, Said: []said{burns}}, both(12, 5), "no, none"},
+		{"the first name of a remark", slow, row{Tool: asReport, Said: []said{busy}}, nil, "no, none"},
+		{"of all of the run", slow, row{Tool: asReport, Said: []said{{ID: "all-busy"}}}, nil, "yes, none"},
 		{"the first name that is busy", gains, row{Tool: asReport, Said: []said{busy}}, both(12, 5), "no, none"},
 	} {
 		v := c.p.judge(s, &c.r, c.gain)
@@ -312,6 +317,16 @@ func TestPage(t *testing.T) {
 	other, err := withTables(string(data), bench.Table{Columns: []string{"a"}})
 	if err != nil || other == string(data) {
 		t.Errorf("found %v, expected another page", err)
+	}
+	name := filepath.Join(t.TempDir(), "page.md")
+	if err := os.WriteFile(name, []byte(other), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := writePage(name, kept.Tables); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(name); err != nil || string(got) != string(data) {
+		t.Errorf("found another page after it was written (%v)", err)
 	}
 	if _, err := withTables("no tables"); err == nil {
 		t.Error("expected an error of a page without a place for tables")

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"qinst.dev/internal/trials/bottlenecks"
 	"qinst.dev/internal/trials/cases"
 	"qinst.dev/internal/trials/fresh"
 	"qinst.dev/internal/trials/gains"
@@ -23,22 +24,26 @@ const (
 	ofCases = "cases"
 	ofFresh = "fresh"
 	ofGains = "gains"
+	ofField = "bottlenecks"
 )
 
-// ran reads how long the work of a program took.
+// ran reads how long the work of a program took. Those that are not here do nothing else.
 var ran = map[string]func(output []byte) (time.Duration, error){ofCases: cases.Ran, ofFresh: fresh.Ran,
 	ofGains: gains.Ran}
 
 // program is one with a known bottleneck, or a healthy one.
 type program struct {
 	Name, Source string
-	Dir, Pkg     string // of its module, and in that
+	Dir, Pkg     string   // of its module, and in that
+	Flags        []string `json:",omitempty"` // of the go command
+	Module       string   `json:",omitempty"` // if packages other than main are its own
 	Args         []string
+	Vars         []string `json:",omitempty"` // of its environment
 	Parts        []part
 }
 
-// part is a part of a program that can be repaired. In programs of the trial cases it is the truth;
-// in others that one is whose repair gains most.
+// part is a part of a program that can be repaired. In programs with one it is the truth; in others
+// that one is whose repair gains most.
 type part struct {
 	Name string
 	// Args let it run in its repaired form; none: its run does not become shorter then.
@@ -52,7 +57,7 @@ type part struct {
 }
 
 // share is the share of each source among ten programs.
-var share = []string{ofCases, ofFresh, ofCases, ofGains, ofCases, healthy, ofCases, ofFresh, ofCases, ofGains}
+var share = []string{ofCases, ofFresh, ofCases, ofGains, ofCases, healthy, ofField, ofFresh, ofCases, ofGains}
 
 const healthy = "healthy"
 
@@ -102,6 +107,13 @@ func (t *trial) draw(seed uint64, n int) (list []program, err error) {
 		from[ofFresh] = append(from[ofFresh], ofDrawn(&d))
 	}
 	const length = 400 * time.Millisecond
+	put, err := bottlenecks.Draw(t.Env, t.dir, seed, need[ofField], length)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range put {
+		from[ofField] = append(from[ofField], ofBottleneck(&d))
+	}
 	changed, err := gains.Draw(t.Env, seed, need[ofGains], length)
 	if err != nil {
 		return nil, err
@@ -173,5 +185,16 @@ func ofChanged(d *gains.Drawn) program {
 	for _, name := range slices.Sorted(maps.Keys(d.Less)) {
 		p.Parts = append(p.Parts, part{Name: name, Args: d.Less[name], Names: []string{"=" + name}})
 	}
+	return p
+}
+
+func ofBottleneck(d *bottlenecks.Case) program {
+	p := program{Name: d.Name, Source: ofField, Dir: d.Build.Dir, Pkg: d.Build.Args[0], Flags: d.Build.Flags,
+		Module: d.Module, Args: d.Args, Vars: d.Env}
+	x := part{Name: d.Name, Args: d.Healthy, IDs: d.IDs, Subjects: []string{d.Subject}}
+	for _, name := range append([]string{d.Subject}, d.Names...) {
+		x.Names = append(x.Names, "~"+name)
+	}
+	p.Parts = []part{x}
 	return p
 }

@@ -26,7 +26,7 @@ var lessWork = []string{"all-busy", "less-work", "part"}
 
 // truths are the parts that must change; none: the program is healthy.
 func (p *program) truths(gained map[string]float64) []part {
-	if p.Source == ofCases {
+	if p.Source == ofCases || p.Source == ofField {
 		return p.Parts
 	}
 	best := 0.

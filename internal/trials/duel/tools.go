@@ -74,7 +74,11 @@ const helper = "main.burn"
 // read asks pprof twice. Of a sample only functions of the program's own count, and of these not
 // the helper: its time is that of the one that calls it.
 func (q *question) read(e *bench.Env, file string) (s screens, err error) {
-	flags := []string{"-show=^main\\.", "-hide=^" + regexp.QuoteMeta(helper) + "$", "-nodecount=60"}
+	own := `^main\.`
+	if q.Module != "" {
+		own = `^(main|` + regexp.QuoteMeta(q.Module) + `)[./]`
+	}
+	flags := []string{"-show=" + own, "-hide=^" + regexp.QuoteMeta(helper) + "$", "-nodecount=60"}
 	if s.flat, err = bench.Top(e.Ctx, file, flags...); err == nil {
 		s.cum, err = bench.Top(e.Ctx, file, append(flags, "-cum")...)
 	}
