@@ -59,6 +59,8 @@ type other struct { mu sync.Mutex }
 func (x *index) Nearby() { x.mu.Lock(); defer x.mu.Unlock(); grow() }
 func (x *other) use() { x.mu.Lock() }
 
+func touch(x *index) { x.mu.Lock() }
+
 func grow() {}
 
 func work(permits chan int) { permits <- 1 }
@@ -103,6 +105,7 @@ func TestAccepts(t *testing.T) {
 		{"index).mu", "main.(*index).Nearby", true, true},
 		{"index).mu", "main.(*index).Nearby.func1", true, true},
 		{"index).mu", "main.(*other).use", false, false}, // another lock of that name
+		{"index).mu", "main.touch", true, true},
 		{"index).mu", "main.main", false, false},
 		{"index).mu", "main.(*index).mu", true, true},
 		{"main.(*index)", "main.(*index).Nearby", true, true},

@@ -125,8 +125,8 @@ func (s *source) body(f function, body *ast.BlockStmt) {
 // accepts reports whether the name of a function names what must change. It does so
 //
 //   - if it has one of the names in it, or is one of them,
-//   - if one of them is an object, and the function uses that, or a literal in it does: where
-//     several types have a field of the name, only methods of the right one,
+//   - if one of them is an object, and the function uses something of that name, or a literal in it
+//     does, unless it is a method of another type that has such a field,
 //   - with callers, if one of them is a function, and this one calls it. Function main, which is
 //     above all others, is never accepted for that.
 func (s *source) accepts(name string, wants []string, callers bool) bool {
@@ -181,8 +181,7 @@ func (s *source) caller(name, callee string) bool {
 
 // user reports whether the name is that of a function that uses an object.
 func (s *source) user(name, of, object string) bool {
-	several := len(s.fields[object]) > 1
 	return slices.ContainsFunc(s.funcs, func(f function) bool {
-		return within(name, f.top) && f.uses[object] && (!several || f.of == of)
+		return within(name, f.top) && f.uses[object] && (f.of == of || !slices.Contains(s.fields[object], f.of))
 	})
 }
