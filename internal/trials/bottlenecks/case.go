@@ -21,6 +21,7 @@ type Case struct {
 	IDs           []string // of the conclusions that are right, if they are about the subject
 	Subject       string
 	Names         []string // parts of the names of procedures that another tool may name
+	Less          bool     // without the bottleneck it does less work, and gains more than an end of waits
 }
 
 // Draw draws n of them whose runs take about as long, and copies their modules into a folder.
@@ -48,7 +49,7 @@ func Draw(e *bench.Env, dir string, seed uint64, n int, length time.Duration) (a
 		items, env := b.input(k, float64(length))
 		all = append(all, Case{Name: p.name + " " + k.name, Module: p.module, Build: v, Env: env,
 			Args: []string{k.name, fmt.Sprint(items)}, Healthy: []string{"healthy", fmt.Sprint(items)}, IDs: k.ids,
-			Subject: k.subject(p), Names: k.leaf(p)})
+			Subject: k.subject(p), Names: k.leaf(p), Less: k.hold+k.garbage > 0})
 	}
 	return all, nil
 }

@@ -145,6 +145,8 @@ func TestJudge(t *testing.T) {
 	gains := &program{Source: ofGains, Parts: []part{{Name: "main.grow", Names: []string{"=main.grow"}},
 		{Name: "main.work", Names: []string{"=main.work"}}}}
 	lock := said{ID: "contended-lock", Subject: "main.(*index).mu"}
+	x.Less = true
+	less := &program{Source: ofField, Parts: []part{x}}
 	slow := &program{Source: ofCases, Parts: []part{{Name: "y", IDs: lessWork, Subjects: []string{"main.grow"},
 		Names: []string{"main.grow"}}}}
 	gain := func(s said, pct, lo, hi float64) []said {
@@ -168,6 +170,8 @@ func TestJudge(t *testing.T) {
 		{"a lock", sick, row{Tool: asReport, Said: gain(lock, 30, 20, 35)}, of(37), "yes, 30 % (20 to 35): right"},
 		{"wrong number", sick, row{Tool: asReport, Said: gain(lock, 30, 20, 33)}, of(37),
 			"yes, 30 % (20 to 33): wrong"},
+		{"the repaired form does less", less, row{Tool: asReport, Said: gain(lock, 30, 20, 35)}, of(37),
+			"yes, 30 % (20 to 35): of another change"},
 		{"a smaller gain", sick, row{Tool: asReport, Said: gain(lock, 30, 20, 35)}, of(16), "yes, 30 % (20 to 35): wrong"},
 		{"no number", sick, row{Tool: asReport, Said: []said{lock}}, of(37), "yes, none"},
 		{"the second is no answer", sick, row{Tool: asReport, Said: []said{{ID: "timer", Subject: "main.work"}, lock}},

@@ -54,6 +54,7 @@ type part struct {
 	// IDs are of the conclusions that say what is wrong, if their subject or text has one of these.
 	IDs      []string
 	Subjects []string
+	Less     bool `json:",omitempty"` // the repaired form does less work, which no conclusion promises
 }
 
 // share is the share of each source among ten programs.
@@ -191,7 +192,7 @@ func ofChanged(d *gains.Drawn) program {
 func ofBottleneck(d *bottlenecks.Case) program {
 	p := program{Name: d.Name, Source: ofField, Dir: d.Build.Dir, Pkg: d.Build.Args[0], Flags: d.Build.Flags,
 		Module: d.Module, Args: d.Args, Vars: d.Env}
-	x := part{Name: d.Name, Args: d.Healthy, IDs: d.IDs, Subjects: []string{d.Subject}}
+	x := part{Name: d.Name, Args: d.Healthy, IDs: d.IDs, Subjects: []string{d.Subject}, Less: d.Less}
 	for _, name := range append([]string{d.Subject}, d.Names...) {
 		x.Names = append(x.Names, "~"+name)
 	}

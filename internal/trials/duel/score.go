@@ -79,7 +79,7 @@ func (p *program) judge(s *source, r *row, gained map[string]float64) (v verdict
 	if v.right = i >= 0; !v.right {
 		return v
 	}
-	if g, ok := gained[truths[i].Name]; ok && v.promise != nil && p.compares(answer) {
+	if g, ok := gained[truths[i].Name]; ok && v.promise != nil && p.compares(&truths[i], answer) {
 		v.gain, v.given = g, true
 		v.inside = v.promise.Lo-alike <= g && g <= v.promise.Hi+alike
 	}
@@ -88,7 +88,9 @@ func (p *program) judge(s *source, r *row, gained map[string]float64) (v verdict
 
 // compares reports whether a promise is of a change like the measured one: less work in a part, or
 // the repair of a conclusion's cause.
-func (p *program) compares(s *said) bool { return (p.Source == ofGains) == (s.ID == "part") }
+func (p *program) compares(x *part, s *said) bool {
+	return !x.Less && (p.Source == ofGains) == (s.ID == "part")
+}
 
 // names reports whether a conclusion is about a part. One that less work helps names several, and
 // the first of these counts. One without a subject is about all of the run.
