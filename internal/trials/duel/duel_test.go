@@ -59,6 +59,12 @@ type other struct { mu sync.Mutex }
 func (x *index) Nearby() { x.mu.Lock(); defer x.mu.Unlock(); grow() }
 func (x *other) use() { x.mu.Lock() }
 
+func (x *other) all(list []*index) {
+	for _, y := range list {
+		func() { y.mu.Lock() }()
+	}
+}
+
 func touch(x *index) { x.mu.Lock() }
 
 func grow() {}
@@ -106,6 +112,7 @@ func TestAccepts(t *testing.T) {
 		{"index).mu", "main.(*index).Nearby.func1", true, true},
 		{"index).mu", "main.(*other).use", false, false}, // another lock of that name
 		{"index).mu", "main.touch", true, true},
+		{"index).mu", "main.(*other).all", true, true},
 		{"index).mu", "main.main", false, false},
 		{"index).mu", "main.(*index).mu", true, true},
 		{"main.(*index)", "main.(*index).Nearby", true, true},

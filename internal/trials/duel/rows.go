@@ -40,7 +40,13 @@ func (r *row) first() string {
 	case r.Error != "":
 		return "no answer"
 	case len(r.Names) > 0:
-		return strings.Join(slices.Compact(append(slices.Clone(r.Names), r.Above...)), ", ")
+		list := slices.Clone(r.Names)
+		for _, name := range r.Above {
+			if !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+		return strings.Join(list, ", ")
 	}
 	if s := r.answer(); s != nil {
 		return strings.TrimSpace(s.ID + " " + s.Subject)

@@ -5,6 +5,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,19 +16,21 @@ import (
 // source is the source of a command, as far as it says where an object is used. Which functions an
 // answer may name is in [source.accepts].
 type source struct {
-	funcs  []function
-	fields map[string][]string // types by the names of their fields
-	types  map[string][]string // names of fields by their type
+	funcs []function
+	types map[string][]string // names of fields by their type
+	info  types.Info
 }
 
 // function is a function, or a literal in one.
 type function struct {
-	name  string // as profiles have it
-	of    string // the type that it is a method of
-	top   string // the function in which the literal is, or itself
-	short string // without package and type; "": a literal
-	uses  map[string]bool
+	name  string          // as profiles have it
+	of    string          // the type that it is a method of
+	top   string          // the function in which the literal is, or itself
+	short string          // without package and type; "": a literal
+	uses  map[string]bool // names
 	calls map[string]bool
+	// fields are the types of which fields are used, by the fields' names; "": it is not known.
+	fields map[string][]string
 }
 
 // parse reads a folder.
@@ -35,13 +39,21 @@ func parse(dir string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, set := &source{fields: map[string][]string{}, types: map[string][]string{}}, token.NewFileSet()
+	s, set := &source{types: map[string][]string{}}, token.NewFileSet()
+	var parsed []*ast.File
 	for _, name := range files {
 		f, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
 		}
 		ast.Inspect(f, s.typeSpec)
+		parsed = append(parsed, f)
+	}
+	s.info.Selections = map[*ast.SelectorExpr]*types.Selection{}
+	// Types from elsewhere are not needed to know those of the program's own.
+	c := types.Config{Importer: nothing{}, Error: func(error) {}}
+	_, _ = c.Check("main", set, parsed, &s.info)
+	for _, f := range parsed {
 		for _, d := range f.Decls {
 			if d, ok := d.(*ast.FuncDecl); ok && d.Body != nil {
 				s.function(d)
@@ -49,6 +61,15 @@ func parse(dir string) (*source, error) {
 		}
 	}
 	return s, nil
+}
+
+// nothing imports packages without anything in them.
+type nothing struct{}
+
+func (nothing) Import(name string) (*types.Package, error) {
+	p := types.NewPackage(name, path.Base(name))
+	p.MarkComplete()
+	return p, nil
 }
 
 // typeSpec adds the fields of a type.
@@ -60,7 +81,6 @@ func (s *source) typeSpec(n ast.Node) bool {
 	if st, ok := spec.Type.(*ast.StructType); ok {
 		for _, field := range st.Fields.List {
 			for _, id := range field.Names {
-				s.fields[id.Name] = append(s.fields[id.Name], spec.Name.Name)
 				s.types[spec.Name.Name] = append(s.types[spec.Name.Name], id.Name)
 			}
 		}
@@ -95,7 +115,7 @@ func (s *source) function(d *ast.FuncDecl) {
 // body adds a function with this body. The compiler numbers the literals in a function, func1 and
 // so on, and those in a literal 1 and so on.
 func (s *source) body(f function, body *ast.BlockStmt) {
-	f.uses, f.calls = map[string]bool{}, map[string]bool{}
+	f.uses, f.calls, f.fields = map[string]bool{}, map[string]bool{}, map[string][]string{}
 	literals := 0
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -109,6 +129,8 @@ func (s *source) body(f function, body *ast.BlockStmt) {
 			return false
 		case *ast.Ident:
 			f.uses[n.Name] = true
+		case *ast.SelectorExpr:
+			f.fields[n.Sel.Name] = append(f.fields[n.Sel.Name], s.owner(n))
 		case *ast.CallExpr:
 			switch x := n.Fun.(type) {
 			case *ast.Ident:
@@ -126,7 +148,7 @@ func (s *source) body(f function, body *ast.BlockStmt) {
 //
 //   - if it has one of the names in it, or is one of them,
 //   - if one of them is an object, and the function uses something of that name, or a literal in it
-//     does, unless it is a method of another type that has such a field,
+//     does, unless that is known to be a field of another type,
 //   - with callers, if one of them is a function, and this one calls it. Function main, which is
 //     above all others, is never accepted for that.
 func (s *source) accepts(name string, wants []string, callers bool) bool {
@@ -181,7 +203,29 @@ func (s *source) caller(name, callee string) bool {
 
 // user reports whether the name is that of a function that uses an object.
 func (s *source) user(name, of, object string) bool {
+	field := slices.Contains(s.types[of], object)
 	return slices.ContainsFunc(s.funcs, func(f function) bool {
-		return within(name, f.top) && f.uses[object] && (f.of == of || !slices.Contains(s.fields[object], f.of))
+		if !within(name, f.top) {
+			return false
+		}
+		used := f.fields[object]
+		return !field && f.uses[object] || slices.Contains(used, of) || slices.Contains(used, "")
 	})
+}
+
+// owner is the type of whose values a field or method is selected; "": it is not known, or the
+// field may be one of an embedded type.
+func (s *source) owner(n *ast.SelectorExpr) string {
+	x := s.info.Selections[n]
+	if x == nil || len(x.Index()) > 1 {
+		return ""
+	}
+	t := x.Recv()
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if named, ok := t.(*types.Named); ok {
+		return named.Obj().Name()
+	}
+	return ""
 }
