@@ -280,12 +280,14 @@ func TestTables(t *testing.T) {
 	dir := command(t)
 	x := part{Name: "p", Subjects: []string{"index).mu"}, Names: []string{"index).mu"}}
 	list := []program{{Name: "p", Source: ofCases, Dir: dir, Parts: []part{x}},
-		{Name: "healthy", Source: ofCases, Dir: dir}}
+		{Name: "healthy", Source: ofCases, Dir: dir}, {Name: "alarmed", Source: ofCases, Dir: dir}}
 	s := &rows{list: []row{
 		{Program: "p", Tool: repaired, Gained: map[string]float64{"p": 20}}, {Program: "healthy", Tool: repaired},
 		{Program: "p", Tool: "mutex", Names: []string{"main.(*index).Nearby"}, Seconds: 1},
 		{Program: "p", Tool: asReport, Said: []said{{ID: "timer", Subject: "main.work"}}, Seconds: 2},
-		{Program: "healthy", Tool: "mutex", Seconds: 3}, {Program: "healthy", Tool: asReport, Seconds: 4}}}
+		{Program: "healthy", Tool: "mutex", Seconds: 3}, {Program: "healthy", Tool: asReport, Seconds: 4},
+		{Program: "alarmed", Tool: repaired}, {Program: "alarmed", Tool: "mutex", Seconds: 5},
+		{Program: "alarmed", Tool: asReport, Said: []said{{ID: "timer", Subject: "main.work"}}, Seconds: 6}}}
 	chosen, err := bench.Choose(tools, func(a tool) string { return a.name }, []string{"mutex", asReport})
 	if err != nil {
 		t.Fatal(err)
@@ -295,9 +297,9 @@ func TestTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range [][]string{
-		{"mutex, 1 of 1, none, no claim, 1.0, 2 and a change of main",
-			"report, 0 of 1, 0 of 1, 0 given, 1 of 1, 2.0, 1"},
-		{"p, report, timer main.work, mutex"},
+		{"mutex, 1 of 1, none, no claim, 3.0, 2 and a change of main",
+			"report, 0 of 1, 0 of 1, 0 given, 1 of 2, 4.0, 1"},
+		{"p, report, timer main.work, mutex", "alarmed, report, timer main.work, it is healthy"},
 	} {
 		var lines []string
 		for _, l := range got[i].Rows {
@@ -307,8 +309,8 @@ func TestTables(t *testing.T) {
 			t.Errorf("found %q, expected %q", lines, want)
 		}
 	}
-	if n := len(got[2].Rows); n != 4 {
-		t.Errorf("found %d answers, expected 4", n)
+	if n := len(got[2].Rows); n != 6 {
+		t.Errorf("found %d answers, expected 6", n)
 	}
 }
 

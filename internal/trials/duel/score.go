@@ -188,8 +188,11 @@ func (t *trial) tables(list []program, chosen []tool) ([]bench.Table, error) {
 		}
 		for _, a := range chosen {
 			if v := verdicts[a.name]; a.form == probed && !v.right {
-				lost.Rows = append(lost.Rows, []string{p.Name, a.name, t.rows.find(p.Name, a.name).first(),
-					cmp.Or(strings.Join(right, ", "), "none")})
+				others := cmp.Or(strings.Join(right, ", "), "none")
+				if v.healthy {
+					others = "it is healthy"
+				}
+				lost.Rows = append(lost.Rows, []string{p.Name, a.name, t.rows.find(p.Name, a.name).first(), others})
 			}
 		}
 	}
