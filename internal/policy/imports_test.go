@@ -116,8 +116,9 @@ const importOrder = `
 	trials/bench, analysis/advice, stats < trials/cases;
 	trials/bench, stats < trials/delays;
 	trials/bench, analysis/advice, stats < trials/fresh;
+	trials/bottlenecks, trials/cases, trials/fresh, trials/gains < trials/duel;
 	trials/soak, trials/process, trials/othertests, trials/counts, trials/servers, trials/instructions, trials/bottlenecks, trials/interference, trials/paths,
-		trials/cases, trials/corrections, trials/delays, trials/fresh, trials/gains, trials/progen, runtime/settings, runtime/api < trials;
+		trials/cases, trials/corrections, trials/delays, trials/duel, trials/fresh, trials/gains, trials/progen, runtime/settings, runtime/api < trials;
 `
 
 // testImports are further imports of tests, besides those of their package and the package itself:

@@ -28,6 +28,7 @@ import (
 	"qinst.dev/internal/trials/corrections"
 	"qinst.dev/internal/trials/counts"
 	"qinst.dev/internal/trials/delays"
+	"qinst.dev/internal/trials/duel"
 	"qinst.dev/internal/trials/fresh"
 	"qinst.dev/internal/trials/gains"
 	"qinst.dev/internal/trials/instructions"
@@ -60,6 +61,8 @@ var trials = []trial{
 		run: counts.Run},
 	{name: "delays", doc: "how long delays are, measured from outside, alone and beside busy processes (12 minutes)",
 		results: "results/24-delays.json", apart: true, run: delays.Run},
+	{name: "duel", doc: "what to change in programs whose bottleneck is known, by pprof, go tool trace, report and why (50 minutes)",
+		results: "results/35-duel.json", apart: true, run: duel.Run},
 	{name: "fresh", doc: "first screens of programs that are drawn by a seed, with the gains of their repaired forms (a quarter of an hour)",
 		results: "results/29-fresh.json", apart: true, run: fresh.Run},
 	{name: "fuzz", doc: "each fuzz target for a minute, or the given time", run: fuzz},

@@ -12,6 +12,7 @@ func run(repaired func(string) bool) {
 		name        string
 		f, repaired func(size)
 	}{
+		{"askloop", askloop, askloopRepaired},
 		{"atomics", atomics, atomicsRepaired},
 		{"backoff", backoff, backoffRepaired},
 		{"batches", batches, batchesRepaired},

@@ -41,13 +41,13 @@ func (c *Candidate) words(by float64) string {
 
 // first is the sentence about the first finding that promises something.
 func (a *Answer) first() string {
-	if len(a.Findings) == 0 || a.Findings[0].worth(a.Run.T) < worthIt {
+	f := a.Best()
+	if f == nil {
 		if a.Bound != "" {
 			return "No change that was found gains anything: " + a.Bound + "."
 		}
 		return "No change that was found gains anything."
 	}
-	f := &a.Findings[0]
 	ask := capital(f.Change)
 	if f.File != "" {
 		ask += fmt.Sprintf(" at %s:%d", filepath.Base(f.File), f.Line)
@@ -66,6 +66,14 @@ func (a *Answer) first() string {
 		return ask + ": its gain is not known."
 	}
 	return fmt.Sprintf("%s, and the %s becomes %s shorter at most.", ask, a.What(), measure.Percent(f.AtMost, a.Run.T))
+}
+
+// Best is the finding that the first sentence is about; nil: none gains anything.
+func (a *Answer) Best() *Finding {
+	if len(a.Findings) == 0 || a.Findings[0].worth(a.Run.T) < worthIt {
+		return nil
+	}
+	return &a.Findings[0]
 }
 
 // said is the verdict as the end of a sentence.

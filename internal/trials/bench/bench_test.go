@@ -57,3 +57,31 @@ func TestWatch(t *testing.T) {
 		t.Error("expected an error of a command that does not start")
 	}
 }
+
+// TestEntries reads what pprof printed of a profile of locks.
+func TestEntries(t *testing.T) {
+	t.Parallel()
+	const text = `File: geoindex.profiled
+Type: delay
+Active filters:
+   show=^main\.
+Showing nodes accounting for 552.30ms, 99.88% of 552.94ms total
+Dropped 2 nodes (cum <= 2.76ms)
+      flat  flat%   sum%        cum   cum%
+  403.45ms 72.96% 72.96%   403.45ms 72.96%  main.(*index).Touch (inline)
+  148.86ms 26.92% 99.88%   148.86ms 26.92%  main.(*cache[go.shape.struct { a int }]).Export
+         0     0% 99.88%   403.45ms 72.96%  main.main.func1
+`
+	got, err := Entries(text)
+	want := []Entry{{403.45, 403.45, "main.(*index).Touch"},
+		{148.86, 148.86, "main.(*cache[go.shape.struct { a int }]).Export"}, {0, 403.45, "main.main.func1"}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("found %v and %v, expected %v", got, err, want)
+	}
+	if got, err := Entries("Showing nodes accounting for 0, 0% of 0 total\n      flat  flat%   sum%        cum   cum%\n"); err != nil || len(got) > 0 {
+		t.Errorf("found %v and %v in an empty profile", got, err)
+	}
+	if _, err := Entries("  403.45s 72.96% 72.96%   403.45ms 72.96%  main.f\n"); err == nil {
+		t.Error("expected an error of another unit")
+	}
+}

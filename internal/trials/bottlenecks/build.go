@@ -33,21 +33,26 @@ func (s *suite) build(p program) (*built, error) {
 	if _, err := os.Stat(b.probed); err == nil {
 		return b, s.calibrate(b)
 	}
-	module := filepath.Join(dir, "module")
-	if err := s.copyModule(p, module); err != nil {
-		return nil, err
-	}
-	if err := p.prepare(module); err != nil {
+	v, err := s.module(p)
+	if err != nil {
 		return nil, err
 	}
 	for exe, wrapper := range map[string][]string{b.plain: nil, b.probed: {s.Qinst}} {
-		v := lab.Variant{Name: p.name, Dir: module, Wrapper: wrapper, Flags: []string{"-mod=mod"},
-			Args: []string{"./cmd/trial-" + p.name}}
+		v.Wrapper = wrapper
 		if err := s.Build(exe, v); err != nil {
 			return nil, err
 		}
 	}
 	return b, s.calibrate(b)
+}
+
+// module makes the changed module, and returns how the driver is built.
+func (s *suite) module(p program) (v lab.Variant, err error) {
+	dir := filepath.Join(s.Scratch, p.name, "module")
+	if err = s.copyModule(p, dir); err == nil {
+		err = p.prepare(dir)
+	}
+	return lab.Variant{Name: p.name, Dir: dir, Flags: []string{"-mod=mod"}, Args: []string{"./cmd/trial-" + p.name}}, err
 }
 
 // copyModule copies a module's source, of the version that the drivers' module requires, and the

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/trials/bench"
 )
 
 // outcome is the result of a case.
@@ -45,13 +46,18 @@ func (o *outcome) close() bool {
 
 func within(shown, truth float64) bool { return shown >= 0.85*truth && shown <= 1.15*truth }
 
+// input is how much work makes a run of a length, in ns, and what a program has to know of a
+// bottleneck.
+func (b *built) input(k kind, length float64) (items int, env []string) {
+	return max(16, int(length/(k.wall*b.item))), []string{fmt.Sprintf("TRIAL_HOLD=%.0f", k.hold*b.item/b.calls),
+		fmt.Sprintf("TRIAL_WORDS=%.0f", k.garbage*b.item/b.calls/8)}
+}
+
 // try runs a case with qinst and with the other tools.
 func (s *suite) try(b *built, k kind, turn int) (o outcome, err error) {
 	const length = 1.5e9 // ns
 	o = outcome{p: b.program, k: k}
-	items := max(16, int(length/(k.wall*b.item)))
-	env := []string{fmt.Sprintf("TRIAL_HOLD=%.0f", k.hold*b.item/b.calls),
-		fmt.Sprintf("TRIAL_WORDS=%.0f", k.garbage*b.item/b.calls/8)}
+	items, env := b.input(k, length)
 	file := filepath.Join(s.Scratch, b.name, fmt.Sprintf("%s.%d.sddf", k.name, turn))
 	if err := fresh(file); err != nil {
 		return o, err
@@ -139,29 +145,24 @@ func (s *suite) read(o *outcome, file string) error {
 // top returns the place that pprof gives to the first of the named procedures, by its own time or,
 // outside of the runtime, by all; 0 if it is not among the first twenty.
 func (s *suite) top(names []string, all bool, profile string) (rank int, err error) {
-	args := []string{"tool", "pprof", "-top", "-nodecount=60"}
+	flags := []string{"-nodecount=60"}
 	if all {
-		args = append(args, "-cum")
+		flags = append(flags, "-cum")
 	}
-	out, err := exec.CommandContext(s.Ctx, "go", append(args, profile)...).Output()
+	list, err := bench.Top(s.Ctx, profile, flags...)
 	if err != nil {
-		return 0, fmt.Errorf("go tool pprof: %w", err)
+		return 0, err
 	}
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Fields(line)
-		if len(fields) < 6 || !strings.HasSuffix(fields[1], "%") {
-			continue
-		}
-		name := strings.Join(fields[5:], " ")
-		if all && (strings.HasPrefix(name, "runtime.") || strings.HasPrefix(name, "sync.") ||
-			strings.HasPrefix(name, "internal/")) {
+	for _, e := range list {
+		if all && (strings.HasPrefix(e.Name, "runtime.") || strings.HasPrefix(e.Name, "sync.") ||
+			strings.HasPrefix(e.Name, "internal/")) {
 			continue
 		}
 		if rank++; rank > 20 {
 			break
 		}
 		for _, want := range names {
-			if strings.Contains(name, want) {
+			if strings.Contains(e.Name, want) {
 				return rank, nil
 			}
 		}

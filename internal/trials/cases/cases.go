@@ -1,6 +1,6 @@
 // Package cases compares first screens with truths: of programs with one bottleneck each, from
 // public reports and of kinds of our own, and of healthy ones. Each has a repaired form, whose gain
-// is measured beside the one that the screen promises.
+// is measured and compared with the one that the screen promises.
 package cases
 
 import (
@@ -19,35 +19,37 @@ import (
 	"qinst.dev/internal/trials/bench"
 )
 
-// one is a program.
-type one struct {
-	pkg, kind string   // of testdata/cases; the kind is an argument
-	ids       []string // of the conclusions that say what is so; none: it is healthy
-	subject   string   // a part of the name of what they are about, or one of several
-	remark    bool     // it is said in a remark
-	others    bool     // its run does not become shorter when it is repaired
+// Program is one of testdata/cases.
+type Program struct {
+	Pkg, Kind string   // the kind is an argument
+	IDs       []string // of the conclusions that state the truth; none: it is healthy
+	Subject   string   // a part of the name of what they are about, or one of several
+	Remark    bool     // it is said in a remark
+	Others    bool     // its run does not become shorter when it is repaired
 }
 
-func (o *one) name() string { return strings.TrimSpace(o.pkg + " " + o.kind) }
+// Name is how tables name it.
+func (o *Program) Name() string { return strings.TrimSpace(o.Pkg + " " + o.Kind) }
 
 var lock = []string{"contended-lock", "saturated-lock", "pending-writer"}
 
 var busy = []string{"all-busy", "less-work"}
 
-var list = []one{
-	{pkg: "pendingwriter", ids: []string{"pending-writer"}, subject: "store).mu"},
-	{pkg: "contendedyetfree", ids: []string{"contended-lock-gains-nothing", "saturated-lock-gains-nothing"},
-		subject: "table).mu", remark: true, others: true},
-	{pkg: "poolnested", ids: []string{"deadline"}, subject: "main.size"},
-	{pkg: "sharedrand", ids: append(lock, "spinning-lock"), subject: "source).mu"},
-	{pkg: "broadcastherd", ids: []string{"wake-ups-in-vain"}, subject: "window).more", others: true},
-	{pkg: "pollsleep", ids: []string{"timer"}, subject: "slot).get"},
-	{pkg: "leakaftertimeout", ids: []string{"goroutine-leak"}, subject: "main.listen", others: true},
-	{pkg: "serialinit", ids: []string{"timer"}, subject: "provider.open"},
-	{pkg: "falsesharing", ids: []string{"contended-atomic"}, subject: "main.count"},
-	{pkg: "starvedselect", ids: []string{"one-receiver"}, subject: "loop).run", others: true},
-	{pkg: "goroutineperitem", ids: []string{"tiny-goroutines"}, subject: "main.each"},
-	{pkg: "forgottenunlock", ids: []string{"never-unlocked"}, subject: "cache).mu", others: true},
+// Programs are all of them.
+var Programs = []Program{
+	{Pkg: "pendingwriter", IDs: []string{"pending-writer"}, Subject: "store).mu"},
+	{Pkg: "contendedyetfree", IDs: []string{"contended-lock-gains-nothing", "saturated-lock-gains-nothing"},
+		Subject: "table).mu", Remark: true, Others: true},
+	{Pkg: "poolnested", IDs: []string{"deadline"}, Subject: "main.size"},
+	{Pkg: "sharedrand", IDs: append(lock, "spinning-lock"), Subject: "source).mu"},
+	{Pkg: "broadcastherd", IDs: []string{"wake-ups-in-vain"}, Subject: "window).more", Others: true},
+	{Pkg: "pollsleep", IDs: []string{"timer"}, Subject: "slot).get"},
+	{Pkg: "leakaftertimeout", IDs: []string{"goroutine-leak"}, Subject: "main.listen", Others: true},
+	{Pkg: "serialinit", IDs: []string{"timer"}, Subject: "provider.open"},
+	{Pkg: "falsesharing", IDs: []string{"contended-atomic"}, Subject: "main.count"},
+	{Pkg: "starvedselect", IDs: []string{"one-receiver"}, Subject: "loop).run", Others: true},
+	{Pkg: "goroutineperitem", IDs: []string{"tiny-goroutines"}, Subject: "main.each"},
+	{Pkg: "forgottenunlock", IDs: []string{"never-unlocked"}, Subject: "cache).mu", Others: true},
 	{"kinds", "sleepinlock", append(lock, "timer"), "account)", false, false},
 	{"kinds", "serialproducer", []string{"one-goroutine", "one-processor"}, "main.", false, false},
 	{"kinds", "onepermit", []string{"semaphore"}, "permits", false, false},
@@ -62,106 +64,106 @@ var list = []one{
 	{"kinds", "bigcritical", lock, "cache).mu", false, false},
 	{"kinds", "latestart", []string{"one-goroutine", "one-processor", "serial-procedure"}, "main.", false, false},
 	{"kinds", "oneproc", []string{"few-processors"}, "", false, false},
-	{pkg: "assets", ids: []string{"garbage-collector"}, subject: "encoders).compress"},
-	{pkg: "auditor", ids: append(lock, "timer"), subject: "branch).mu|vault).read"},
-	{pkg: "camera", ids: []string{"locked-threads"}, subject: "stage).run"},
-	{pkg: "chathub", ids: append(lock, "timer"), subject: "room).mu|hub).mu|volume).store"},
-	{pkg: "columns", ids: []string{"timer"}, subject: "volume).read"},
-	{pkg: "crawler", ids: []string{"semaphore"}, subject: "crawler).slots"},
-	{pkg: "dispatcher", ids: []string{"starved-case", "one-processor"}, subject: "dispatcher).state|dashboard).follow|dispatcher).loop"},
-	{pkg: "drain", ids: []string{"deadline"}, subject: "tracker).wait"},
-	{pkg: "ensemble", ids: []string{"batches"}, subject: "ensemble).parallel.wg"},
-	{pkg: "exprserver", ids: []string{"stack-growth"}, subject: "main.eval"},
-	{pkg: "feedreader", ids: []string{"new-connections"}, subject: "reader).poll"},
-	{pkg: "gateway", ids: []string{"deadline", "timer"}, subject: "replica).call"},
-	{pkg: "geoindex", ids: []string{"pending-writer"}, subject: "index).mu"},
-	{pkg: "glyphs", ids: []string{"forced-collections"}, subject: "library).acquire"},
-	{pkg: "importer", ids: []string{"one-processor"}, subject: "registry).add"},
-	{pkg: "ingest", ids: []string{"timer"}, subject: "directory).owner"},
-	{pkg: "invoices", ids: []string{"library-pool"}, subject: "main.(*billing)"},
-	{pkg: "jobboard", ids: []string{"wake-ups-in-vain"}, subject: "board).filled", others: true},
-	{pkg: "lexer", ids: []string{"many-handovers"}, subject: "scanner).out"},
-	{pkg: "logship", ids: lock, subject: "shipper).mu"},
-	{pkg: "metricsbatch", ids: []string{"timer"}, subject: "writer).run"},
-	{pkg: "montecarlo", ids: append(lock, "spinning-lock", "many-operations"), subject: "sampler).mu"},
-	{pkg: "orders", ids: []string{"new-connections"}, subject: "cluster).Connect"},
-	{pkg: "presence", ids: []string{"goroutine-leak"}, subject: "session).heartbeat"},
-	{pkg: "resolver", ids: append(lock, "one-processor"), subject: "main.(*geoTable)"},
-	{pkg: "routetable", ids: []string{"garbage-collector"}, subject: "table).record"},
-	{pkg: "searchidx", ids: []string{"garbage-collector"}, subject: "index).search"},
-	{pkg: "sessionstore", ids: lock, subject: "shard).mu"},
-	{pkg: "similarity", ids: []string{"unequal-work"}, subject: "matcher).run"},
-	{pkg: "tenants", ids: []string{"barrier", "library-wait", "timer"}, subject: "call).done"},
-	{pkg: "tilecache", ids: busy, subject: "main.renderTile", remark: true},
-	{pkg: "timeline", ids: []string{"system-calls", "prepared-again"}, subject: "calendar).location"},
-	{pkg: "transcoder", ids: []string{"semaphore"}, subject: "main.semaphore.acquire"},
-	{pkg: "wal", ids: append(lock, "timer"), subject: "wal).mu|wal).Append|disk).sync"},
-	{pkg: "wordfreq", ids: []string{"one-receiver", "many-handovers", "many-operations"}, subject: "counter).found"},
-	{pkg: "batchnight", ids: []string{"unequal-work"}, subject: "main.main.func1"},
-	{pkg: "catalogsync", ids: []string{"timer"}, subject: "pricer).|database)."},
-	{pkg: "courier", ids: []string{"pace", "pace-in-part"}, subject: "bucket).fill", remark: true},
-	{pkg: "dirsize", ids: []string{"timer", "semaphore"}, subject: "crew).await|crew).queue"},
-	{pkg: "flagserver", ids: []string{"system-calls"}, subject: "settings).reload"},
-	{pkg: "fleetdispatch", ids: []string{"small-buffer"}, subject: "device).inbox"},
-	{pkg: "floorplan", ids: []string{"one-processor", "one-receiver"}, subject: "registrar).loop|registrar).ops"},
-	{pkg: "genome", ids: []string{"few-processors"}, subject: ""},
-	{pkg: "latencylog", ids: lock, subject: "recorder).mu"},
-	{pkg: "mailqueue", ids: []string{"timer"}, subject: "backoff).pause"},
-	{pkg: "meterlink", ids: []string{"delayed-acknowledgments"}, subject: "concentrator).handle|meter).post"},
-	{pkg: "orderbook", ids: []string{"stops-the-world"}, subject: "gate).usage"},
-	{pkg: "quorumkv", ids: []string{"timer", "barrier"}, subject: "cluster).put"},
-	{pkg: "routefinder", ids: busy, subject: "solver).solve", remark: true},
-	{pkg: "spelling", ids: []string{"input-output"}, subject: "folder).pipe|folder).each"},
-	{pkg: "subtitles", ids: []string{"small-buffer"}, subject: "segment).done"},
-	{pkg: "telemetry", ids: busy, subject: "uplink).send|downlink).receive", remark: true},
-	{pkg: "terrain", ids: busy, subject: "rain).flow", remark: true},
-	{pkg: "tiler", ids: []string{"forced-collections"}, subject: "press)."},
-	{pkg: "tlsping", ids: []string{"new-connections"}, subject: "publisher).publish"},
-	{pkg: "weatherboard", ids: busy, subject: "model).run", remark: true},
-	{pkg: "wordbreak", ids: busy, subject: "lexicon).find", remark: true},
-	{pkg: "auction", ids: []string{"contended-lock-gains-nothing", "saturated-lock-gains-nothing"},
-		subject: "gallery).mu", remark: true, others: true},
-	{pkg: "crawlpages", ids: []string{"timer"}, subject: "registry).fetch", others: true},
-	{pkg: "nightly", ids: []string{"contended-lock-gains-nothing", "saturated-lock-gains-nothing"},
-		subject: "catalog).mu", remark: true, others: true},
-	{pkg: "partnerapi", ids: []string{"contended-lock-gains-nothing", "saturated-lock-gains-nothing"},
-		subject: "journal).mu", remark: true, others: true},
-	{pkg: "ledgerbook", ids: busy, subject: "bank).verify", remark: true, others: true},
-	{pkg: "encodefarm", ids: busy, subject: "encoder).encode", remark: true, others: true},
-	{pkg: "archiver", ids: []string{"wake-ups-in-vain"}, subject: "position).changed"},
-	{pkg: "cadbridge", ids: []string{"locked-threads"}, subject: "kernel).loop"},
-	{pkg: "partsync", ids: []string{"new-connections"}, subject: "syncer).lookup"},
-	{pkg: "clickrollup", ids: []string{"unequal-work"}, subject: "partition).run"},
-	{pkg: "framepool", ids: busy, subject: "scratchPool).put", remark: true},
-	{pkg: "importjob", ids: []string{"semaphore"}, subject: "limiter."},
-	{pkg: "invoicer", ids: busy, subject: "context.(*valueCtx).Value", remark: true},
-	{pkg: "leasekeeper", ids: busy, subject: "keeper).expire", remark: true},
-	{pkg: "mailrelay", ids: []string{"timer"}, subject: "backoff).pause"},
-	{pkg: "ordergateway", ids: busy, subject: "order).dump", remark: true},
-	{pkg: "policyeval", ids: []string{"stack-growth"}, subject: "main.evaluate"},
-	{pkg: "positionbook", ids: busy, subject: "book).revalue", remark: true},
-	{pkg: "heartbeats", ids: []string{"goroutine-leak"}, subject: "session).heartbeat"},
-	{pkg: "replicalog", ids: []string{"timer"}, subject: "cluster).commit"},
-	{pkg: "routeexport", ids: append(lock, "timer"), subject: "table).mu"},
-	{pkg: "scorer", ids: []string{"timer"}, subject: "batcher).fill"},
-	{pkg: "sessionpages", ids: []string{"garbage-collector"}, subject: "memory limit"},
-	{pkg: "telemetryhub", ids: busy, subject: "hub).collect", remark: true},
-	{pkg: "tilerender", ids: busy, subject: "main.renderTile", remark: true},
-	{pkg: "segments", ids: []string{"timer"}, subject: "turnstile)."},
-	{pkg: "usagebilling", ids: []string{"system-calls", "input-output", "prepared-again"}, subject: "systemZones"},
-	{pkg: "wireclient", ids: []string{"delayed-acknowledgments"}, subject: "main.serve|client).send"},
-	{pkg: "labelspool", ids: []string{"contended-lock-gains-nothing", "saturated-lock-gains-nothing"},
-		subject: "lane).mu", remark: true, others: true},
-	{pkg: "nightlyplan", ids: []string{"contended-lock-gains-nothing", "saturated-lock-gains-nothing"},
-		subject: "board).mu", remark: true, others: true},
-	{pkg: "chaintimestamp", ids: []string{"one-processor"}, subject: "notary).run", others: true},
-	{pkg: "deltapack"}, {pkg: "fractalfarm"}, {pkg: "gatecontroller"}, {pkg: "playout"}, {pkg: "quotapull"},
-	{pkg: "contactsheet"}, {pkg: "packer"}, {pkg: "queens"}, {pkg: "ratecache"}, {pkg: "raytrace"}, {pkg: "restapi"},
-	{pkg: "textindex"}, {pkg: "tilemult"}, {pkg: "feedwatch"}, {pkg: "kmercount"}, {pkg: "loginburst"},
-	{pkg: "optionbook"},
-	{pkg: "kinds", kind: "healthypool"},
-	{pkg: "kinds", kind: "healthypipe"},
-	{pkg: "kinds", kind: "healthyshards"},
+	{Pkg: "assets", IDs: []string{"garbage-collector"}, Subject: "encoders).compress"},
+	{Pkg: "auditor", IDs: append(lock, "timer"), Subject: "branch).mu|vault).read"},
+	{Pkg: "camera", IDs: []string{"locked-threads"}, Subject: "stage).run"},
+	{Pkg: "chathub", IDs: append(lock, "timer"), Subject: "room).mu|hub).mu|volume).store"},
+	{Pkg: "columns", IDs: []string{"timer"}, Subject: "volume).read"},
+	{Pkg: "crawler", IDs: []string{"semaphore"}, Subject: "crawler).slots"},
+	{Pkg: "dispatcher", IDs: []string{"starved-case", "one-processor"}, Subject: "dispatcher).state|dashboard).follow|dispatcher).loop"},
+	{Pkg: "drain", IDs: []string{"deadline"}, Subject: "tracker).wait"},
+	{Pkg: "ensemble", IDs: []string{"batches"}, Subject: "ensemble).parallel.wg"},
+	{Pkg: "exprserver", IDs: []string{"stack-growth"}, Subject: "main.eval"},
+	{Pkg: "feedreader", IDs: []string{"new-connections"}, Subject: "reader).poll"},
+	{Pkg: "gateway", IDs: []string{"deadline", "timer"}, Subject: "replica).call"},
+	{Pkg: "geoindex", IDs: []string{"pending-writer"}, Subject: "index).mu"},
+	{Pkg: "glyphs", IDs: []string{"forced-collections"}, Subject: "library).acquire"},
+	{Pkg: "importer", IDs: []string{"one-processor"}, Subject: "registry).add"},
+	{Pkg: "ingest", IDs: []string{"timer"}, Subject: "directory).owner"},
+	{Pkg: "invoices", IDs: []string{"library-pool"}, Subject: "main.(*billing)"},
+	{Pkg: "jobboard", IDs: []string{"wake-ups-in-vain"}, Subject: "board).filled", Others: true},
+	{Pkg: "lexer", IDs: []string{"many-handovers"}, Subject: "scanner).out"},
+	{Pkg: "logship", IDs: lock, Subject: "shipper).mu"},
+	{Pkg: "metricsbatch", IDs: []string{"timer"}, Subject: "writer).run"},
+	{Pkg: "montecarlo", IDs: append(lock, "spinning-lock", "many-operations"), Subject: "sampler).mu"},
+	{Pkg: "orders", IDs: []string{"new-connections"}, Subject: "cluster).Connect"},
+	{Pkg: "presence", IDs: []string{"goroutine-leak"}, Subject: "session).heartbeat"},
+	{Pkg: "resolver", IDs: append(lock, "one-processor"), Subject: "main.(*geoTable)"},
+	{Pkg: "routetable", IDs: []string{"garbage-collector"}, Subject: "table).record"},
+	{Pkg: "searchidx", IDs: []string{"garbage-collector"}, Subject: "index).search"},
+	{Pkg: "sessionstore", IDs: lock, Subject: "shard).mu"},
+	{Pkg: "similarity", IDs: []string{"unequal-work"}, Subject: "matcher).run"},
+	{Pkg: "tenants", IDs: []string{"barrier", "library-wait", "timer"}, Subject: "call).done"},
+	{Pkg: "tilecache", IDs: busy, Subject: "main.renderTile", Remark: true},
+	{Pkg: "timeline", IDs: []string{"system-calls", "prepared-again"}, Subject: "calendar).location"},
+	{Pkg: "transcoder", IDs: []string{"semaphore"}, Subject: "main.semaphore.acquire"},
+	{Pkg: "wal", IDs: append(lock, "timer"), Subject: "wal).mu|wal).Append|disk).sync"},
+	{Pkg: "wordfreq", IDs: []string{"one-receiver", "many-handovers", "many-operations"}, Subject: "counter).found"},
+	{Pkg: "batchnight", IDs: []string{"unequal-work"}, Subject: "main.main.func1"},
+	{Pkg: "catalogsync", IDs: []string{"timer"}, Subject: "pricer).|database)."},
+	{Pkg: "courier", IDs: []string{"pace", "pace-in-part"}, Subject: "bucket).fill", Remark: true},
+	{Pkg: "dirsize", IDs: []string{"timer", "semaphore"}, Subject: "crew).await|crew).queue"},
+	{Pkg: "flagserver", IDs: []string{"system-calls"}, Subject: "settings).reload"},
+	{Pkg: "fleetdispatch", IDs: []string{"small-buffer"}, Subject: "device).inbox"},
+	{Pkg: "floorplan", IDs: []string{"one-processor", "one-receiver"}, Subject: "registrar).loop|registrar).ops"},
+	{Pkg: "genome", IDs: []string{"few-processors"}, Subject: ""},
+	{Pkg: "latencylog", IDs: lock, Subject: "recorder).mu"},
+	{Pkg: "mailqueue", IDs: []string{"timer"}, Subject: "backoff).pause"},
+	{Pkg: "meterlink", IDs: []string{"delayed-acknowledgments"}, Subject: "concentrator).handle|meter).post"},
+	{Pkg: "orderbook", IDs: []string{"stops-the-world"}, Subject: "gate).usage"},
+	{Pkg: "quorumkv", IDs: []string{"timer", "barrier"}, Subject: "cluster).put"},
+	{Pkg: "routefinder", IDs: busy, Subject: "solver).solve", Remark: true},
+	{Pkg: "spelling", IDs: []string{"input-output"}, Subject: "folder).pipe|folder).each"},
+	{Pkg: "subtitles", IDs: []string{"small-buffer"}, Subject: "segment).done"},
+	{Pkg: "telemetry", IDs: busy, Subject: "uplink).send|downlink).receive", Remark: true},
+	{Pkg: "terrain", IDs: busy, Subject: "rain).flow", Remark: true},
+	{Pkg: "tiler", IDs: []string{"forced-collections"}, Subject: "press)."},
+	{Pkg: "tlsping", IDs: []string{"new-connections"}, Subject: "publisher).publish"},
+	{Pkg: "weatherboard", IDs: busy, Subject: "model).run", Remark: true},
+	{Pkg: "wordbreak", IDs: busy, Subject: "lexicon).find", Remark: true},
+	{Pkg: "auction", IDs: []string{"contended-lock-gains-nothing", "saturated-lock-gains-nothing"},
+		Subject: "gallery).mu", Remark: true, Others: true},
+	{Pkg: "crawlpages", IDs: []string{"timer"}, Subject: "registry).fetch", Others: true},
+	{Pkg: "nightly", IDs: []string{"contended-lock-gains-nothing", "saturated-lock-gains-nothing"},
+		Subject: "catalog).mu", Remark: true, Others: true},
+	{Pkg: "partnerapi", IDs: []string{"contended-lock-gains-nothing", "saturated-lock-gains-nothing"},
+		Subject: "journal).mu", Remark: true, Others: true},
+	{Pkg: "ledgerbook", IDs: busy, Subject: "bank).verify", Remark: true, Others: true},
+	{Pkg: "encodefarm", IDs: busy, Subject: "encoder).encode", Remark: true, Others: true},
+	{Pkg: "archiver", IDs: []string{"wake-ups-in-vain"}, Subject: "position).changed"},
+	{Pkg: "cadbridge", IDs: []string{"locked-threads"}, Subject: "kernel).loop"},
+	{Pkg: "partsync", IDs: []string{"new-connections"}, Subject: "syncer).lookup"},
+	{Pkg: "clickrollup", IDs: []string{"unequal-work"}, Subject: "partition).run"},
+	{Pkg: "framepool", IDs: busy, Subject: "scratchPool).put", Remark: true},
+	{Pkg: "importjob", IDs: []string{"semaphore"}, Subject: "limiter."},
+	{Pkg: "invoicer", IDs: busy, Subject: "context.(*valueCtx).Value", Remark: true},
+	{Pkg: "leasekeeper", IDs: busy, Subject: "keeper).expire", Remark: true},
+	{Pkg: "mailrelay", IDs: []string{"timer"}, Subject: "backoff).pause"},
+	{Pkg: "ordergateway", IDs: busy, Subject: "order).dump", Remark: true},
+	{Pkg: "policyeval", IDs: []string{"stack-growth"}, Subject: "main.evaluate"},
+	{Pkg: "positionbook", IDs: busy, Subject: "book).revalue", Remark: true},
+	{Pkg: "heartbeats", IDs: []string{"goroutine-leak"}, Subject: "session).heartbeat"},
+	{Pkg: "replicalog", IDs: []string{"timer"}, Subject: "cluster).commit"},
+	{Pkg: "routeexport", IDs: append(lock, "timer"), Subject: "table).mu"},
+	{Pkg: "scorer", IDs: []string{"timer"}, Subject: "batcher).fill"},
+	{Pkg: "sessionpages", IDs: []string{"garbage-collector"}, Subject: "memory limit"},
+	{Pkg: "telemetryhub", IDs: busy, Subject: "hub).collect", Remark: true},
+	{Pkg: "tilerender", IDs: busy, Subject: "main.renderTile", Remark: true},
+	{Pkg: "segments", IDs: []string{"timer"}, Subject: "turnstile)."},
+	{Pkg: "usagebilling", IDs: []string{"system-calls", "input-output", "prepared-again"}, Subject: "systemZones"},
+	{Pkg: "wireclient", IDs: []string{"delayed-acknowledgments"}, Subject: "main.serve|client).send"},
+	{Pkg: "labelspool", IDs: []string{"contended-lock-gains-nothing", "saturated-lock-gains-nothing"},
+		Subject: "lane).mu", Remark: true, Others: true},
+	{Pkg: "nightlyplan", IDs: []string{"contended-lock-gains-nothing", "saturated-lock-gains-nothing"},
+		Subject: "board).mu", Remark: true, Others: true},
+	{Pkg: "chaintimestamp", IDs: []string{"one-processor"}, Subject: "notary).run", Others: true},
+	{Pkg: "deltapack"}, {Pkg: "fractalfarm"}, {Pkg: "gatecontroller"}, {Pkg: "playout"}, {Pkg: "quotapull"},
+	{Pkg: "contactsheet"}, {Pkg: "packer"}, {Pkg: "queens"}, {Pkg: "ratecache"}, {Pkg: "raytrace"}, {Pkg: "restapi"},
+	{Pkg: "textindex"}, {Pkg: "tilemult"}, {Pkg: "feedwatch"}, {Pkg: "kmercount"}, {Pkg: "loginburst"},
+	{Pkg: "optionbook"},
+	{Pkg: "kinds", Kind: "healthypool"},
+	{Pkg: "kinds", Kind: "healthypipe"},
+	{Pkg: "kinds", Kind: "healthyshards"},
 }
 
 // trial is its state.
@@ -184,14 +186,14 @@ func Run(e *bench.Env, args []string) error {
 	if err := e.LeaveWorkspace(); err != nil {
 		return err
 	}
-	chosen, err := bench.Choose(list, func(o one) string { return o.name() }, fs.Args())
+	chosen, err := bench.Choose(Programs, func(o Program) string { return o.Name() }, fs.Args())
 	if err != nil {
 		return err
 	}
 	t.table.Columns = []string{"program", "place", "first conclusion", "promised", "measured", "inside"}
 	for i := range chosen {
 		if err := t.program(&chosen[i]); err != nil {
-			return fmt.Errorf("%s: %w", chosen[i].name(), err)
+			return fmt.Errorf("%s: %w", chosen[i].Name(), err)
 		}
 	}
 	t.table.Add([]string{"all", fmt.Sprintf("%d of %d first or second", t.right, t.bad),
@@ -203,30 +205,35 @@ func Run(e *bench.Env, args []string) error {
 
 var ran = regexp.MustCompile(`truth run ([0-9.a-zµ]+)`)
 
+// Ran reads from the output of a program how long its work took.
+func Ran(output []byte) (time.Duration, error) {
+	m := ran.FindSubmatch(output)
+	if m == nil {
+		return 0, fmt.Errorf("found no time in %q", output)
+	}
+	return time.ParseDuration(string(m[1]))
+}
+
 // program tries one.
-func (t *trial) program(o *one) error {
-	plain, probed, err := t.Both("cases-"+o.pkg, "testdata/cases", "./"+o.pkg)
+func (t *trial) program(o *Program) error {
+	plain, probed, err := t.Both("cases-"+o.Pkg, "testdata/cases", "./"+o.Pkg)
 	if err != nil {
 		return err
 	}
 	var args []string
-	if o.kind != "" {
-		args = []string{o.kind}
+	if o.Kind != "" {
+		args = []string{o.Kind}
 	}
 	items, wall, err := t.conclusions(o, probed, args)
 	if err != nil {
 		return err
 	}
 	times := map[string][]float64{}
-	if len(o.ids) > 0 && !o.others {
+	if len(o.IDs) > 0 && !o.Others {
 		cases := []lab.Case{{Name: "plain", Job: lab.Job{Program: plain, Plain: true, Args: args, Collect: true}},
 			{Name: "fixed", Job: lab.Job{Program: plain, Plain: true, Args: append([]string{"-fix"}, args...), Collect: true}}}
 		err := t.Turns(t.rounds, cases, func(r lab.Result) error {
-			m := ran.FindStringSubmatch(string(r.Stdout))
-			if m == nil {
-				return fmt.Errorf("found no time in %q", r.Stdout)
-			}
-			d, err := time.ParseDuration(m[1])
+			d, err := Ran(r.Stdout)
 			times[r.Case] = append(times[r.Case], float64(d))
 			return err
 		})
@@ -239,8 +246,8 @@ func (t *trial) program(o *one) error {
 }
 
 // conclusions are those of the first screen of a run, however that ends.
-func (t *trial) conclusions(o *one, probed string, args []string) ([]advice.Item, int64, error) {
-	file := filepath.Join(t.Scratch, strings.ReplaceAll(o.name(), " ", "-")+".sddf")
+func (t *trial) conclusions(o *Program, probed string, args []string) ([]advice.Item, int64, error) {
+	file := filepath.Join(t.Scratch, strings.ReplaceAll(o.Name(), " ", "-")+".sddf")
 	cmd := exec.CommandContext(t.Ctx, probed, args...)
 	cmd.Env = append(os.Environ(), "QINST=out="+file)
 	if _, err := bench.Watch(cmd); err != nil {
@@ -255,14 +262,14 @@ func (t *trial) conclusions(o *one, probed string, args []string) ([]advice.Item
 }
 
 // score adds a row.
-func (t *trial) score(o *one, items []advice.Item, wall int64, times map[string][]float64) {
-	found := slices.DeleteFunc(slices.Clone(items), func(it advice.Item) bool { return it.Remark != o.remark })
+func (t *trial) score(o *Program, items []advice.Item, wall int64, times map[string][]float64) {
+	found := slices.DeleteFunc(slices.Clone(items), func(it advice.Item) bool { return it.Remark != o.Remark })
 	first := "none"
 	if i := slices.IndexFunc(items, func(it advice.Item) bool { return !it.Remark }); i >= 0 {
 		first = items[i].ID + " " + items[i].Subject.Name
 	}
-	row := []string{o.name(), "", first, "", "", ""}
-	if len(o.ids) == 0 {
+	row := []string{o.Name(), "", first, "", "", ""}
+	if len(o.IDs) == 0 {
 		if t.healthy++; first == "none" {
 			t.quiet++
 			row[1] = "right"
@@ -272,7 +279,7 @@ func (t *trial) score(o *one, items []advice.Item, wall int64, times map[string]
 	}
 	t.bad++
 	place := slices.IndexFunc(found, func(it advice.Item) bool {
-		return slices.Contains(o.ids, it.ID) && slices.ContainsFunc(strings.Split(o.subject, "|"),
+		return slices.Contains(o.IDs, it.ID) && slices.ContainsFunc(strings.Split(o.Subject, "|"),
 			func(part string) bool {
 				return strings.Contains(it.Subject.Name, part) || strings.Contains(it.Text, part)
 			})

@@ -49,10 +49,7 @@ func Run(e *bench.Env, args []string) error {
 	if err := e.LeaveWorkspace(); err != nil {
 		return err
 	}
-	list, kernels, err := mechanisms(folder)
-	if err == nil {
-		err = t.measure(list)
-	}
+	list, kernels, err := t.parts()
 	if err != nil {
 		return err
 	}
@@ -92,6 +89,24 @@ func times(text []byte) (map[string]float64, error) {
 	return found, nil
 }
 
+// parts are the measured mechanisms, and kernels.
+func (t *trial) parts() ([]*mechanism, map[string]string, error) {
+	list, kernels, err := mechanisms(folder)
+	if err == nil {
+		err = t.measure(list)
+	}
+	return list, kernels, err
+}
+
+// Ran reads from the output of a program how long its run took.
+func Ran(output []byte) (time.Duration, error) {
+	found, err := times(output)
+	if err == nil && found["run"] == 0 {
+		err = fmt.Errorf("found no time in %q", output)
+	}
+	return time.Duration(found["run"]), err
+}
+
 // measure finds how long mechanisms take on this machine.
 func (t *trial) measure(list []*mechanism) error {
 	exe, err := t.Plain("parts", folder, ".")
@@ -118,25 +133,32 @@ func (t *trial) measure(list []*mechanism) error {
 	return err
 }
 
-// program tries one, unless its run is too short or too long.
-func (t *trial) program(name string, p *program) (ok bool, err error) {
+// write writes a program and builds it. It is not ok if its run is too short or too long.
+func (t *trial) write(name string, p *program) (plain string, ok bool, err error) {
 	dir := filepath.Join(t.keep, name)
 	if err := p.write(dir, folder); err != nil {
-		return false, err
+		return "", false, err
 	}
-	plain, err := t.Plain(name, dir, ".")
-	if err != nil {
-		return false, err
+	if plain, err = t.Plain(name, dir, "."); err != nil {
+		return "", false, err
 	}
 	began := time.Now()
 	const timedOut = 124
 	seen, err := bench.Watch(exec.CommandContext(t.Ctx, "timeout", "20", plain))
 	if err != nil || seen.Status != 0 && seen.Status != timedOut {
-		return false, fmt.Errorf("found %+v, %w", seen, err)
+		return "", false, fmt.Errorf("found %+v, %w", seen, err)
 	}
-	if d := time.Since(began); d < shortest || d > longest {
-		return false, nil
+	d := time.Since(began)
+	return plain, d >= shortest && d <= longest, nil
+}
+
+// program tries one, unless its run is too short or too long.
+func (t *trial) program(name string, p *program) (ok bool, err error) {
+	plain, ok, err := t.write(name, p)
+	if !ok || err != nil {
+		return false, err
 	}
+	dir := filepath.Join(t.keep, name)
 	probed, err := t.Probed(name, dir, ".")
 	if err != nil {
 		return false, err
@@ -187,11 +209,8 @@ func (t *trial) gains(plain string, p *program, items []advice.Item) (map[string
 	}
 	all := map[string][]float64{}
 	err := t.Turns(t.rounds, cases, func(r lab.Result) error {
-		found, err := times(r.Stdout)
-		if err == nil && found["run"] == 0 {
-			err = fmt.Errorf("found no time in %q", r.Stdout)
-		}
-		all[r.Case] = append(all[r.Case], found["run"])
+		d, err := Ran(r.Stdout)
+		all[r.Case] = append(all[r.Case], float64(d))
 		return err
 	})
 	gains := map[string]gain{}

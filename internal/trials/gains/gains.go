@@ -136,7 +136,7 @@ func Run(e *bench.Env, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if t.plain, t.probed, err = e.Both("gains", "testdata/gains", "."); err != nil {
+	if t.plain, t.probed, err = e.Both("gains", Folder, "."); err != nil {
 		return err
 	}
 	t.gains.Columns = []string{"program", "change", "gained", "predicted", "of 9 in 10", "inside"}
@@ -189,8 +189,8 @@ func (t *trial) plainly(name string, args []string, procs int) lab.Case {
 func (t *trial) times(rounds int, cases []lab.Case) (map[string][]float64, error) {
 	all := map[string][]float64{}
 	err := t.Turns(rounds, cases, func(r lab.Result) error {
-		ns, err := strconv.ParseFloat(strings.TrimSpace(string(r.Stdout)), 64)
-		all[r.Case] = append(all[r.Case], ns)
+		d, err := Ran(r.Stdout)
+		all[r.Case] = append(all[r.Case], float64(d))
 		return err
 	})
 	return all, err
