@@ -250,7 +250,8 @@ func TestStudy(t *testing.T) {
 		Program: why.Program{Name: "prog"}}
 	for i, f := range x.Factors {
 		c := why.Candidate{Kind: why.Part, Factor: f.Name, Subject: advice.Subject{Name: f.Name},
-			Gains: []predict.Change{{GainPct: float64(10 - 5*i), LoPct: 6, HiPct: 12}}}
+			Gains: []predict.Change{{GainPct: float64(10 - 5*i), LoPct: 6, HiPct: 12}},
+			Curve: []why.Share{{By: 20, Gain: 10}, {By: 100, Gain: 25}}}
 		s.Found = append(s.Found, c)
 	}
 	s.Tested.Experiment = x
@@ -267,6 +268,9 @@ func TestStudy(t *testing.T) {
 	if p := gain.Predicted; gain.Names[0] != "let main.a do 20 % less" || !near(p.Value, 1) || !near(*p.Low, 0.6) ||
 		gain.Verdict != string(why.Confirmed) {
 		t.Errorf("found %+v, predicted %+v, expected 1 s for main.a, confirmed", gain, p)
+	}
+	if c := gain.Curve; len(c) != 2 || c[1].At != 100 || !near(c[0].Value, 1) || !near(c[1].Value, 2.5) {
+		t.Errorf("found the curve %+v, expected 1 s for 20 %%, and 2.5 s for 100 %%", c)
 	}
 	for _, part := range y.Plans[1].Parts {
 		want := map[string]verdicted{"main.a": {0.6, why.Confirmed}, "main.b": {0.9, why.Less}}[part.Names[0]]

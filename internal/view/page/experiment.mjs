@@ -47,7 +47,7 @@ function Effects({ parts, more_parts: more }, unit) {
       ${parts.some((e) => e.predicted) ? html`<span><span class="key" style=${{ background: "var(--path)" }}></span>predicted, by ${parts.find((e) => e.predicted).predicted_by}</span>` : null}
       <span class="dim">from ${amount(least, unit, true)} to ${amount(most, unit, true)}</span></div>
     <ol class="effects">${parts.map((e) => html`<li><div>${Names(e.names)}${e.note ? html` <span class="dim">${e.note}</span>` : null}</div>
-      ${Bar(e, x, unit)}${e.curve ? Curve(e, unit) : null}<div class=${e.found ? "" : "dim"}>${inWords(e, unit)}</div></li>`)}</ol>
+      <div>${Bar(e, x, unit)}${e.curve ? Curve(e, unit) : null}</div><div class=${e.found ? "" : "dim"}>${inWords(e, unit)}</div></li>`)}</ol>
     ${more ? html`<p class="dim">${count(more)} more are smaller.</p>` : null}`;
 }
 
