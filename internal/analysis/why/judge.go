@@ -28,9 +28,10 @@ const (
 	points = 3
 	// nothing is the share of delays below which the run does not depend on them.
 	nothing = 0.1
-	// unknownWorth is the weight of the middle of an interval whose lower end may be 0, and that of
-	// the bound of an unknown gain.
-	unknownWorth = 0.25
+	// partWorth is the weight of the middle of an interval whose lower end may be 0, for less work in
+	// a part, and mechanismWorth that for a conclusion, and of the bound of an unknown gain: that
+	// names what is wrong, while less work gains something nearly everywhere.
+	partWorth, mechanismWorth = 0.25, 0.4
 )
 
 // Judge judges all candidates of a study: those that gain most first, and last those that promise
@@ -271,11 +272,15 @@ func (f *Finding) worth(t int64) float64 {
 	case f.seldom:
 		return 0
 	case f.Verdict == Improves:
-		return max(f.Tried.Lo, unknownWorth*f.Tried.Pct)
+		return max(f.Tried.Lo, mechanismWorth*f.Tried.Pct)
 	case f.Predicted == nil && f.Kind == Part || f.Verdict == Rules:
 		return 0
 	case f.Predicted == nil:
-		return unknownWorth * 100 * measure.Ratio(cmp.Or(f.AtMost, t), t)
+		return mechanismWorth * 100 * measure.Ratio(cmp.Or(f.AtMost, t), t)
 	}
-	return max(f.Predicted.Lo, unknownWorth*f.Predicted.Pct)
+	weight := mechanismWorth
+	if f.Kind == Part {
+		weight = partWorth
+	}
+	return max(f.Predicted.Lo, weight*f.Predicted.Pct)
 }

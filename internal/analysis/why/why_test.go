@@ -298,7 +298,7 @@ func TestSeldom(t *testing.T) {
 	}
 }
 
-// A conclusion whose gain is not known counts a quarter of its bound, a defect more than all.
+// A conclusion whose gain is not known counts a part of its bound, a defect more than all.
 func TestOrder(t *testing.T) {
 	s := study(t, 0.002, truth{name: "main.a", gain: 12, lo: 10, hi: 14, effect: 0.05, model: 0.05})
 	for _, c := range []why.Candidate{{Kind: "bounded", AtMost: 2e8}, {Kind: "unknown"}, {Kind: "pace", Ruled: true},

@@ -68,7 +68,7 @@ func (s *study) look(traces []string) error {
 		items := advice.Of(f)
 		if i == 0 {
 			s.Bound = bound(f)
-			s.Found = append(conclusions(f, items), s.parts(f, q)...)
+			s.Found = append(conclusions(f, q, items), s.parts(f, q)...)
 			if q == nil {
 				s.Notes = append(s.Notes, s.unpredicted(f))
 			}
@@ -140,8 +140,9 @@ func (s *study) unpredicted(f *advice.Facts) string {
 	return "no gain can be computed: the first run lacks operations, or is too long"
 }
 
-// conclusions are the candidates that the rules find.
-func conclusions(f *advice.Facts, items []advice.Item) (list []why.Candidate) {
+// conclusions are the candidates that the rules find. One about a procedure whose gain is not known
+// gains at most what the run would without any of its work.
+func conclusions(f *advice.Facts, q *predict.Predictor, items []advice.Item) (list []why.Candidate) {
 	for _, it := range items {
 		ruled := strings.HasPrefix(it.ID, "pace")
 		if it.Remark && !ruled {
@@ -150,6 +151,11 @@ func conclusions(f *advice.Facts, items []advice.Item) (list []why.Candidate) {
 		c := why.Candidate{Kind: it.ID, Subject: it.Subject, Change: it.Change, WhatIf: it.WhatIf, Text: it.Text,
 			Facts: it.Evidence, Ruled: ruled, AtMost: it.AtMost, Defect: it.Defect}
 		c.Factor, c.Untested = factorOf(f, &it.Subject)
+		if c.AtMost == 0 && it.Gain == nil && it.Subject.Kind == profile.KindProc && q != nil {
+			if ns, err := q.Takes("calls:" + it.Subject.Name + "=-100%"); err == nil && ns > 0 {
+				c.AtMost = max(1, q.T()-int64(ns))
+			}
+		}
 		list = append(list, c)
 	}
 	return list
