@@ -20,6 +20,9 @@ const (
 	sees = 1. / 3
 	// worthIt is the gain from which a finding is the first sentence, in percent of the run.
 	worthIt = 1
+	// beyond is the effect, as a multiple of all delays, from which these have changed how the program
+	// runs: pieces of work of some microseconds follow each other so closely that threads stay awake.
+	beyond = 1.1
 	// muchLonger, and starts in ns, is by how much runs without delays may take longer.
 	muchLonger, starts = 1.25, 3e7
 	// mostLoad is how many threads more than processors could run that are taken for none.
@@ -230,6 +233,9 @@ func (t *Tested) verdict() (Verdict, string) {
 		return NoEffect, ""
 	case effect < model-apart:
 		return Less, t.differ()
+	case effect > model+apart && effect-t.seen > beyond*float64(t.Delay):
+		return Undecided, fmt.Sprintf("delays of %s make the run %s longer, which is more than all of them: threads fall asleep meanwhile, and that tells nothing of less work",
+			measure.Time(t.Delay), measure.Time(t.Effect))
 	case effect > model+apart:
 		return More, t.differ()
 	case t.seen > sees*model:

@@ -118,6 +118,18 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// Delays that cost more than all of them have changed how the program runs, and refute nothing.
+func TestBeyond(t *testing.T) {
+	a := judge(t, study(t, 0.002, truth{name: "main.a", gain: 10, lo: 8, hi: 12, effect: 0.15, model: 0.08}))
+	if f := a.Findings[0]; f.Verdict != why.Undecided || !f.Promises() || !strings.Contains(f.Reason, "more than all of them") {
+		t.Errorf("found %q (%s), expected that delays of 100 ms cannot cost 150", f.Verdict, f.Reason)
+	}
+	a = judge(t, study(t, 0.002, truth{name: "main.a", gain: 10, lo: 8, hi: 12, effect: 0.1, model: 0.05}))
+	if f := a.Findings[0]; f.Verdict != why.More || f.Promises() {
+		t.Errorf("found %q (%s), expected more", f.Verdict, f.Reason)
+	}
+}
+
 // A gain that is hardly known is not confirmed.
 func TestWide(t *testing.T) {
 	a := judge(t, study(t, 0.002, truth{name: "main.a", gain: 20, lo: 4, hi: 32, effect: 0.05, model: 0.05},
