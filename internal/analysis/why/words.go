@@ -1,8 +1,10 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"qinst.dev/internal/analysis/advice"
@@ -48,10 +50,7 @@ func (a *Answer) first() string {
 		}
 		return "No change that was found gains anything."
 	}
-	ask := capital(f.Change)
-	if f.File != "" {
-		ask += fmt.Sprintf(" at %s:%d", filepath.Base(f.File), f.Line)
-	}
+	ask := f.ask()
 	switch p := f.Predicted; {
 	case f.Verdict == Improves:
 		return fmt.Sprintf("%s, and the %s becomes %.0f %% shorter (%.0f to %.0f): tried.", f.Tried.ask, a.What(),
@@ -75,6 +74,64 @@ func (a *Answer) Best() *Finding {
 	}
 	return &a.Findings[0]
 }
+
+// ask is what to do, and where: what the conclusion asks for, if its text has that in a few words.
+func (f *Finding) ask() string {
+	place, ask := fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line), asked(f.Text)
+	switch {
+	case f.File == "":
+		return capital(cmp.Or(ask, f.Change))
+	case ask == "":
+		return capital(f.Change) + " at " + place
+	case strings.Contains(ask, place):
+		return capital(ask)
+	case strings.Contains(ask, f.Subject):
+		return fmt.Sprintf("%s (%s)", capital(ask), place)
+	}
+	return fmt.Sprintf("%s (%s, %s)", capital(ask), f.Subject, place)
+}
+
+// asked is what the text of a conclusion asks for: its beginning, or what follows if it begins with
+// the part that it is about; empty: neither is so.
+func asked(text string) string {
+	head, tail, ok := "", text, true
+	for more := true; more; more = loopHead(tail) { // the name of a loop has a colon, too
+		var part string
+		if part, tail, ok = strings.Cut(tail, ": "); !ok {
+			return ""
+		}
+		head += part
+		if loopHead(tail) {
+			head += ": "
+		}
+	}
+	begin, _, _ := strings.Cut(head, " ")
+	switch {
+	case len(head) > longestAsk:
+		return ""
+	case strings.ContainsAny(begin, "./"): // a name
+		ask, _, _ := strings.Cut(tail, ". ")
+		if begin, _, _ = strings.Cut(ask, " "); len(ask) > longestAsk || !slices.Contains(verbs, begin) {
+			return ""
+		}
+		return strings.TrimSuffix(ask, ".")
+	case begin == "the" || begin != strings.ToLower(begin) || strings.ContainsAny(begin[:1], "0123456789"):
+		return ""
+	}
+	return head
+}
+
+// loopHead reports whether a text goes on with the head of a loop.
+func loopHead(text string) bool {
+	word, _, _ := strings.Cut(text, " ")
+	return slices.Contains([]string{"for", "range"}, strings.TrimRight(word, ",:;"))
+}
+
+// longestAsk is how long a sentence may be that says what to do, in bytes.
+const longestAsk = 160
+
+// verbs begin what a text asks for after the part that it is about.
+var verbs = []string{"wait", "start", "do", "make", "allow", "let", "give", "use"}
 
 // said is the verdict as the end of a sentence.
 func (f *Finding) said() string {
