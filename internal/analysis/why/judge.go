@@ -268,12 +268,13 @@ func (f *Finding) Promises() bool {
 // Measured reports whether the gain was measured, by a change without an editor.
 func (f *Finding) Measured() bool { return f.Verdict == Improves || f.Verdict == Worsens }
 
-// worth orders findings, in percent of a run of t ns.
+// worth orders findings, in percent of a run of t ns. Where delays cost more than computed the gain
+// is not known, but hardly less than that of the computed run.
 func (f *Finding) worth(t int64) float64 {
 	switch {
 	case f.Defect:
 		return math.Inf(1)
-	case !f.Promises():
+	case !f.Promises() && f.Verdict != More:
 		return -1
 	case f.seldom:
 		return 0

@@ -128,6 +128,10 @@ func TestBeyond(t *testing.T) {
 	if f := a.Findings[0]; f.Verdict != why.More || f.Promises() {
 		t.Errorf("found %q (%s), expected more", f.Verdict, f.Reason)
 	}
+	want := "Let main.a do 20 % less at main.go:10: the run waits for it, by more than is computed, so that the gain is not known."
+	if a.First != want {
+		t.Errorf("found %q, expected %q", a.First, want)
+	}
 }
 
 // A gain that is hardly known is not confirmed.

@@ -55,6 +55,8 @@ func (a *Answer) first() string {
 	case f.Verdict == Improves:
 		return fmt.Sprintf("%s, and the %s becomes %.0f %% shorter (%.0f to %.0f): tried.", f.Tried.ask, a.What(),
 			f.Tried.Pct, f.Tried.Lo, f.Tried.Hi)
+	case f.Verdict == More:
+		return fmt.Sprintf("%s: the %s waits for it, by more than is computed, so that the gain is not known.", ask, a.What())
 	case p != nil:
 		return fmt.Sprintf("%s, and the %s becomes %.0f %% shorter (%.0f to %.0f); %s.", ask, a.What(), p.Pct, p.Lo, p.Hi,
 			f.said())
