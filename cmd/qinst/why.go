@@ -60,7 +60,7 @@ func (w *whyFlags) run(e *env, args []string) error {
 	if w.shown != "" {
 		return w.show(e, args)
 	}
-	if err := w.tests.check(args); err != nil {
+	if err := w.tests.check(args, w.o.Load); err != nil {
 		return err
 	}
 	if len(args) == 0 && w.tests.pkg == "" {
@@ -131,6 +131,7 @@ func (w *whyFlags) build(tmp string, build func(dir string) (string, error)) (er
 // ofTests builds the tests of a package.
 func (w *whyFlags) ofTests(ctx context.Context, e *env, r *lab.Runner, tmp string, args []string) (err error) {
 	var name string
+	w.passed, args = ownOfTests(w.passed, args)
 	if r.Dir, name, err = w.tests.where(ctx, chdir(w.chdir)); err != nil {
 		return err
 	}

@@ -30,8 +30,10 @@ func (t *tests) define(fs *flagSet) {
 }
 
 // check returns an error if flags contradict each other.
-func (t *tests) check(args []string) error {
+func (t *tests) check(args []string, load string) error {
 	switch {
+	case t.pkg != "" && load != "":
+		return usageError{errors.New("why: found -load with -test, expected one of them: tests end by themselves")}
 	case t.pkg == "" && (t.run != "" || t.bench != ""):
 		return usageError{errors.New("why: found -run or -bench without -test, expected the package that has them: -test ./pkg")}
 	case t.run != "" && t.bench != "":
@@ -40,6 +42,18 @@ func (t *tests) check(args []string) error {
 		return usageError{fmt.Errorf("why: found %s with -test, expected no other program", args[0])}
 	}
 	return nil
+}
+
+// ownOfTests moves flags of test programs from those of the go command to the arguments.
+func ownOfTests(passed, args []string) (others, all []string) {
+	for _, f := range passed {
+		if strings.HasPrefix(strings.TrimLeft(f, "-"), "test.") {
+			args = append(args, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	return others, args
 }
 
 // where is the directory of the package, in which its tests run, and a name for the program.

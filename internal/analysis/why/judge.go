@@ -111,7 +111,11 @@ func (c *Candidate) predicted(t int64) *Predicted {
 		p.Curve = c.Curve
 	}
 	if c.Most != nil && c.Kind == Part && c.Most.Pct > 0 {
-		p.Plateau = c.Most
+		most := *c.Most
+		if len(c.Ends) > 0 {
+			most.Pct = stats.Median(slices.Sorted(slices.Values(c.Ends)))
+		}
+		p.Plateau = &most
 	}
 	return p
 }

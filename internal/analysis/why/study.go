@@ -63,6 +63,8 @@ type Candidate struct {
 	Defect  bool             `json:"defect,omitempty"`          // it is wrong whatever it costs
 	// the gain without any of the part's work, by the first run; null: it grows with the share
 	Most *Plateau `json:"plateau,omitempty"`
+	// Ends are the gains without any of the part's work, by run, if there is a plateau.
+	Ends []float64 `json:"ends_pct,omitempty"`
 	// Curve are the gains of a part by the first run, the more the less it does.
 	Curve []Share `json:"curve,omitempty"`
 	// Factor names the delayed part, as in rules of QINST; "": there is none.

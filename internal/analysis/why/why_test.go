@@ -339,6 +339,15 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// A plateau is the median of those of all runs.
+func TestPlateau(t *testing.T) {
+	s := study(t, 0.002, truth{name: "main.a", gain: 10, lo: 8, hi: 12, effect: 0.05, model: 0.05})
+	s.Found[0].Most, s.Found[0].Ends = &why.Plateau{Pct: 40, Other: "main.b"}, []float64{31, 20, 24}
+	if p := judge(t, s).Findings[0].Predicted.Plateau; p == nil || p.Pct != 24 || p.Other != "main.b" {
+		t.Errorf("found %+v, expected 24 %%, then main.b", p)
+	}
+}
+
 // Nothing found is said in words, with what bounds the run.
 func TestNothing(t *testing.T) {
 	s := study(t, 0.002, truth{name: "main.a", effect: 0, model: 0})

@@ -76,6 +76,11 @@ func (s *study) look(traces []string) error {
 		for k := range s.Found {
 			c := &s.Found[k]
 			c.Gains = append(c.Gains, s.gain(c, f, q, items))
+			if c.Most != nil && q != nil {
+				if ns, err := q.Takes("calls:" + c.Factor + "=-100%"); err == nil && ns > 0 {
+					c.Ends = append(c.Ends, max(0, 100*(1-ns/float64(q.T()))))
+				}
+			}
 		}
 	}
 	if least, most := slices.Min(asked), slices.Max(asked); s.o.Load != "" && float64(most) > sameAsked*float64(least) {
