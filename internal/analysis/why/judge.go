@@ -20,8 +20,9 @@ const (
 	sees = 1. / 3
 	// worthIt is the gain from which a finding is the first sentence, in percent of the run.
 	worthIt = 1
-	// beyond is the effect, as a multiple of all delays, from which these have changed how the program
-	// runs: pieces of work of some microseconds follow each other so closely that threads stay awake.
+	// beyond is the effect, as a multiple of all delays, from which these have changed how the
+	// program runs: pieces of work of some microseconds follow each other so closely that threads
+	// stay awake.
 	beyond = 1.1
 	// muchLonger, and starts in ns, is by how much runs without delays may take longer.
 	muchLonger, starts = 1.25, 3e7
@@ -31,9 +32,11 @@ const (
 	points = 3
 	// nothing is the share of delays below which the run does not depend on them.
 	nothing = 0.1
-	// partWorth is the weight of the middle of an interval whose lower end may be 0, for less work in
-	// a part, and mechanismWorth that for a conclusion, and of the bound of an unknown gain: that
-	// names what is wrong, while less work gains something nearly everywhere.
+	// unknownWorth is the worth of a conclusion whose gain has no bound, in percent of the run.
+	unknownWorth = 25
+	// partWorth is the weight of the middle of an interval whose lower end may be 0, for less work
+	// in a part, and mechanismWorth that for a conclusion, and of the bound of an unknown gain:
+	// that names what is wrong, while less work gains something nearly everywhere.
 	partWorth, mechanismWorth = 0.25, 0.4
 )
 
@@ -101,7 +104,11 @@ func (c *Candidate) predicted(t int64) *Predicted {
 			known = append(known, g)
 		}
 	}
-	if len(known) == 0 || 2*len(known) < len(c.Gains) {
+	of := len(c.Gains)
+	if c.Seen > 0 { // runs that do not show a conclusion know nothing of its gain
+		of = c.Seen
+	}
+	if len(known) == 0 || 2*len(known) < of {
 		return nil
 	}
 	g := predict.JoinChanges(known)
@@ -286,8 +293,10 @@ func (f *Finding) worth(t int64) float64 {
 		return max(f.Tried.Lo, mechanismWorth*f.Tried.Pct)
 	case f.Predicted == nil && f.Kind == Part || f.Verdict == Rules:
 		return 0
+	case f.Predicted == nil && f.AtMost == 0:
+		return unknownWorth
 	case f.Predicted == nil:
-		return mechanismWorth * 100 * measure.Ratio(cmp.Or(f.AtMost, t), t)
+		return mechanismWorth * 100 * measure.Ratio(f.AtMost, t)
 	}
 	weight := mechanismWorth
 	if f.Kind == Part {

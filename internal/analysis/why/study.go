@@ -72,8 +72,10 @@ type Candidate struct {
 	// Work is how long all of that takes in the first run, in ns; 0: not known.
 	Work float64 `json:"work_ns,omitempty"`
 	Busy bool    `json:"busy,omitempty"` // it has much of the processor time
-	// Seen is how many runs show a conclusion; 0 of other kinds.
+	// Seen is how many runs show a conclusion, or another one about the same part; 0 of other
+	// kinds.
 	Seen int `json:"seen,omitempty"`
+	Late int `json:"late,omitempty"` // the runs before the first that shows it
 	// Ruled says that a rule of the program's decides: a limiter, a ticker or a sleep.
 	Ruled    bool   `json:"ruled,omitempty"`
 	Untested string `json:"untested,omitempty"` // why nothing can be delayed

@@ -79,13 +79,14 @@ func (a *Answer) Best() *Finding {
 
 // ask is what to do, and where: what the conclusion asks for, if its text has that in a few words.
 func (f *Finding) ask() string {
-	place, ask := fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line), asked(f.Text)
+	file, ask := filepath.Base(f.File), asked(f.Text)
+	place := fmt.Sprintf("%s:%d", file, f.Line)
 	switch {
 	case f.File == "":
 		return capital(cmp.Or(ask, f.Change))
 	case ask == "":
 		return capital(f.Change) + " at " + place
-	case strings.Contains(ask, place):
+	case strings.Contains(ask, file+":"):
 		return capital(ask)
 	case strings.Contains(ask, f.Subject):
 		return fmt.Sprintf("%s (%s)", capital(ask), place)
@@ -96,13 +97,13 @@ func (f *Finding) ask() string {
 // asked is what the text of a conclusion asks for: its beginning, or what follows if it begins with
 // the part that it is about; empty: neither is so.
 func asked(text string) string {
-	head, tail, ok := "", text, true
+	head, tail := "", text
 	for more := true; more; more = loopHead(tail) { // the name of a loop has a colon, too
-		var part string
-		if part, tail, ok = strings.Cut(tail, ": "); !ok {
+		part, rest, ok := strings.Cut(tail, ": ")
+		if !ok {
 			return ""
 		}
-		head += part
+		head, tail = head+part, rest
 		if loopHead(tail) {
 			head += ": "
 		}

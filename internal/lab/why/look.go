@@ -68,11 +68,12 @@ func (s *study) look(traces []string) error {
 		items := advice.Of(f)
 		if i == 0 {
 			s.Bound = bound(f)
-			s.Found = append(conclusions(f, q, items), s.parts(f, q)...)
+			s.Found = append(conclusions(f, items), s.parts(f, q)...)
 			if q == nil {
 				s.Notes = append(s.Notes, s.unpredicted(f))
 			}
 		}
+		s.late(i, conclusions(f, items))
 		for k := range s.Found {
 			c := &s.Found[k]
 			c.Gains = append(c.Gains, s.gain(c, f, q, items))
@@ -83,10 +84,27 @@ func (s *study) look(traces []string) error {
 			}
 		}
 	}
+	s.Found = slices.DeleteFunc(s.Found, func(c why.Candidate) bool {
+		return c.Late > 0 && 2*c.Seen < len(s.Runs)
+	})
 	if least, most := slices.Min(asked), slices.Max(asked); s.o.Load != "" && float64(most) > sameAsked*float64(least) {
 		s.Notes = append(s.Notes, fmt.Sprintf("the load asks for %d to %d requests: one that asks for a time takes as long whatever the program does; expected the same number in each run", least, most))
 	}
 	return nil
+}
+
+// late adds the conclusions of a run, by its number from 0, that those before did not show.
+func (s *study) late(run int, found []why.Candidate) {
+	for _, c := range found {
+		if slices.ContainsFunc(s.Found, func(o why.Candidate) bool { return o.ID() == c.ID() }) {
+			continue
+		}
+		c.Late = run
+		for range run {
+			c.Gains = append(c.Gains, predict.Change{Unknown: "the run does not show it"})
+		}
+		s.Found = append(s.Found, c)
+	}
 }
 
 // sameAsked is the ratio of numbers of requests that are the same, as far as they are estimates.
@@ -145,9 +163,8 @@ func (s *study) unpredicted(f *advice.Facts) string {
 	return "no gain can be computed: the first run lacks operations, or is too long"
 }
 
-// conclusions are the candidates that the rules find. One about a procedure whose gain is not known
-// gains at most what the run would without any of its work.
-func conclusions(f *advice.Facts, q *predict.Predictor, items []advice.Item) (list []why.Candidate) {
+// conclusions are the candidates that the rules find.
+func conclusions(f *advice.Facts, items []advice.Item) (list []why.Candidate) {
 	for _, it := range items {
 		ruled := strings.HasPrefix(it.ID, "pace")
 		if it.Remark && !ruled {
@@ -156,11 +173,6 @@ func conclusions(f *advice.Facts, q *predict.Predictor, items []advice.Item) (li
 		c := why.Candidate{Kind: it.ID, Subject: it.Subject, Change: it.Change, WhatIf: it.WhatIf, Text: it.Text,
 			Facts: it.Evidence, Ruled: ruled, AtMost: it.AtMost, Defect: it.Defect}
 		c.Factor, c.Untested = factorOf(f, &it.Subject)
-		if c.AtMost == 0 && it.Gain == nil && it.Subject.Kind == profile.KindProc && q != nil {
-			if ns, err := q.Takes("calls:" + it.Subject.Name + "=-100%"); err == nil && ns > 0 {
-				c.AtMost = max(1, q.T()-int64(ns))
-			}
-		}
 		list = append(list, c)
 	}
 	return list
@@ -319,10 +331,10 @@ func curve(q *predict.Predictor, part string) (list []why.Share) {
 
 // gain is that of a candidate in one run.
 func (s *study) gain(c *why.Candidate, f *advice.Facts, q *predict.Predictor, items []advice.Item) predict.Change {
-	is := func(it advice.Item) bool { return it.ID == c.Kind && it.Subject.Name == c.Subject.Name }
-	i := slices.IndexFunc(items, is)
-	if i >= 0 {
-		c.Seen++
+	same := func(it advice.Item) bool { return it.Subject.Name == c.Subject.Name }
+	i := slices.IndexFunc(items, func(it advice.Item) bool { return it.ID == c.Kind && same(it) })
+	if c.Kind != why.Part && slices.ContainsFunc(items, same) {
+		c.Seen++ // under another name, too: a lock that is contended may be saturated next time
 	}
 	switch {
 	case (i < 0 || items[i].Gain == nil || s.o.Load != "") && c.WhatIf != "" && q != nil:
