@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 
 	"golang.org/x/tools/go/types/typeutil"
@@ -42,7 +43,7 @@ func (f *finder) rooms() (list []Room) {
 	}
 	for _, at := range s.made {
 		args := ast.Unparen(at.value).(*ast.CallExpr).Args
-		n, ok := s.room(at, nil)
+		n, ok := s.room(at, map[types.Object]bool{nil: true})
 		if !ok {
 			continue
 		}
@@ -55,18 +56,20 @@ func (f *finder) rooms() (list []Room) {
 	return list
 }
 
-// room is that for one of the names of a channel.
-func (s *stores) room(at store, seen []types.Object) (n int, ok bool) {
-	for as, n := range s.Limits.Rooms {
+// room is that for one of the names of a channel. Of several the first one in their order counts,
+// so that each build is the same.
+func (s *stores) room(at store, seen map[types.Object]bool) (n int, ok bool) {
+	for _, as := range slices.Sorted(maps.Keys(s.Limits.Rooms)) {
 		if listed([]string{as}, at.name) {
-			return n, true
+			return s.Limits.Rooms[as], true
 		}
 	}
-	if at.to == nil || slices.Contains(seen, at.to) {
+	if seen[at.to] {
 		return 0, false
 	}
+	seen[at.to] = true
 	for _, next := range s.from[at.to] {
-		if n, ok := s.room(next, append(seen, at.to)); ok {
+		if n, ok := s.room(next, seen); ok {
 			return n, true
 		}
 	}

@@ -169,6 +169,10 @@ func (s *Study) verdict(c *Candidate, f *Finding) (Verdict, string) {
 		return Undecided, fmt.Sprintf("%.1f threads of all programs could run on %d processors: there delays take longer than their time",
 			load, s.Machine.Processors)
 	}
+	if t := f.Tested; verdict == More && float64(t.Effect)-t.seen > beyond*float64(t.Delay) {
+		return Undecided, fmt.Sprintf("delays of %s make the run %s longer, which is more than all of them: threads fall asleep meanwhile, and that tells nothing of less work",
+			measure.Time(t.Delay), measure.Time(t.Effect))
+	}
 	if p := f.Predicted; verdict == Confirmed && p != nil && !p.sharp() {
 		return Undecided, fmt.Sprintf("delays do what they do to the computed run, but the gain is only known as %.0f to %.0f %%",
 			p.Lo, p.Hi)
@@ -244,9 +248,6 @@ func (t *Tested) verdict() (Verdict, string) {
 		return NoEffect, ""
 	case effect < model-apart:
 		return Less, t.differ()
-	case effect > model+apart && effect-t.seen > beyond*float64(t.Delay):
-		return Undecided, fmt.Sprintf("delays of %s make the run %s longer, which is more than all of them: threads fall asleep meanwhile, and that tells nothing of less work",
-			measure.Time(t.Delay), measure.Time(t.Effect))
 	case effect > model+apart:
 		return More, t.differ()
 	case t.seen > sees*model:
