@@ -135,7 +135,7 @@ func (f *flagSet) selection(verb string) {
 		{"depth", "instrument only the `n` outermost of nested loops"},
 		{"without", "do not instrument procedures of these `names`, as reports have them, and do not count their calls"},
 		{"factors", "instrument procedures of these `names` whatever their size, and although the compiler would inline them: experiments can delay them"},
-		{"room", "make channels of these names with other rooms, `NAME=N`: main.jobs=64, to try what that gains"},
+		{"cap", "make channels with other capacities, `NAME=N`: main.jobs=64, to try what that gains"},
 		{"prune", "run what was too hot for the budget in this trace `file` mostly without probes from the start"},
 	} {
 		f.function(s.name, s.usage, func(value string) error {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// Room is how many elements a channel has room for that is made in an expression.
-type Room struct {
+// Capacity is that of a channel that is made in an expression.
+type Capacity struct {
 	Pos, End token.Pos // of what says so now; both are the end of the only argument if nothing does
 	N        int
 }
@@ -31,10 +31,10 @@ type store struct {
 	name  string
 }
 
-// rooms are those of channels for which [Limits.Rooms] has another number. A channel has the names
-// of all variables and fields in which it is stored.
-func (f *finder) rooms() (list []Room) {
-	if len(f.Limits.Rooms) == 0 {
+// capacities are those of channels for which [Limits.Capacities] has another number. A channel has
+// the names of all variables and fields in which it is stored.
+func (f *finder) capacities() (list []Capacity) {
+	if len(f.Limits.Capacities) == 0 {
 		return nil
 	}
 	s := stores{finder: f, from: map[types.Object][]store{}}
@@ -43,11 +43,11 @@ func (f *finder) rooms() (list []Room) {
 	}
 	for _, at := range s.made {
 		args := ast.Unparen(at.value).(*ast.CallExpr).Args
-		n, ok := s.room(at, map[types.Object]bool{nil: true})
+		n, ok := s.capacity(at, map[types.Object]bool{nil: true})
 		if !ok {
 			continue
 		}
-		r := Room{args[0].End(), args[0].End(), n}
+		r := Capacity{args[0].End(), args[0].End(), n}
 		if len(args) > 1 {
 			r.Pos, r.End = args[1].Pos(), args[1].End()
 		}
@@ -56,12 +56,12 @@ func (f *finder) rooms() (list []Room) {
 	return list
 }
 
-// room is that for one of the names of a channel. Of several the first one in their order counts,
-// so that each build is the same.
-func (s *stores) room(at store, seen map[types.Object]bool) (n int, ok bool) {
-	for _, as := range slices.Sorted(maps.Keys(s.Limits.Rooms)) {
+// capacity is that for one of the names of a channel. Of several the first one in their order
+// counts, so that each build is the same.
+func (s *stores) capacity(at store, seen map[types.Object]bool) (n int, ok bool) {
+	for _, as := range slices.Sorted(maps.Keys(s.Limits.Capacities)) {
 		if listed([]string{as}, at.name) {
-			return s.Limits.Rooms[as], true
+			return s.Limits.Capacities[as], true
 		}
 	}
 	if seen[at.to] {
@@ -69,7 +69,7 @@ func (s *stores) room(at store, seen map[types.Object]bool) (n int, ok bool) {
 	}
 	seen[at.to] = true
 	for _, next := range s.from[at.to] {
-		if n, ok := s.room(next, seen); ok {
+		if n, ok := s.capacity(next, seen); ok {
 			return n, true
 		}
 	}

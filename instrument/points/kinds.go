@@ -59,8 +59,8 @@ type Limits struct {
 	// names of procedures that get theirs whatever their size, and although the compiler would
 	// inline them
 	Factors []string
-	// the room of channels by their names, as reports have them, in place of what the source says
-	Rooms map[string]int
+	// of channels by their names, as reports have them, in place of what the source says
+	Capacities map[string]int
 }
 
 // leavesOut reports whether a procedure is not to be seen at all.

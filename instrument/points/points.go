@@ -136,12 +136,12 @@ func (p *Probes) counters(yield func(point uint32, at token.Pos) bool) {
 
 // Set holds all points and skips of a package.
 type Set struct {
-	Funcs    []*Func
-	Points   []Point
-	Skips    []Skip
-	Warnings []Warning
-	Dynamic  map[uint32]Dynamic // calls whose callee is found at run time
-	Rooms    []Room
+	Funcs      []*Func
+	Points     []Point
+	Skips      []Skip
+	Warnings   []Warning
+	Dynamic    map[uint32]Dynamic // calls whose callee is found at run time
+	Capacities []Capacity
 
 	// InLine shows that calls are counted by increments in the code, in the ledger of the
 	// running goroutine, and not by probes.
@@ -229,7 +229,7 @@ func Find(p *Package) *Set {
 		f.set.Points[fn.Point].OneBody = fn.Bodies.Once
 		f.chooseLoops(fn)
 	}
-	f.set.Rooms = f.rooms()
+	f.set.Capacities = f.capacities()
 	f.markEnds()
 	f.markPaces()
 	f.markFills()

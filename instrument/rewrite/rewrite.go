@@ -62,11 +62,11 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 			funcs = append(funcs, fn)
 		}
 	}
-	if len(funcs) == 0 && !slices.ContainsFunc(set.Rooms, w.has) {
+	if len(funcs) == 0 && !slices.ContainsFunc(set.Capacities, w.has) {
 		return nil
 	}
 	w.header(name, text)
-	w.rooms()
+	w.capacities()
 	w.each(funcs, w.entry)
 	w.counters(funcs)
 	w.each(funcs, func(fn *points.Func) {
@@ -90,14 +90,14 @@ func in(file *token.File, pos token.Pos) bool {
 }
 
 // has reports whether a channel is made in the file.
-func (w *writer) has(r points.Room) bool {
+func (w *writer) has(r points.Capacity) bool {
 	return in(w.file, r.Pos)
 }
 
-// rooms gives channels other rooms. What said how much they have is evaluated still.
-func (w *writer) rooms() {
-	w.Own(ofRooms)
-	for _, r := range w.set.Rooms {
+// capacities gives channels other capacities. What said theirs is evaluated still.
+func (w *writer) capacities() {
+	w.Own(ofCapacities)
+	for _, r := range w.set.Capacities {
 		switch {
 		case !w.has(r):
 		case r.Pos == r.End:
@@ -109,8 +109,8 @@ func (w *writer) rooms() {
 	}
 }
 
-// ofRooms owns edits that are in both texts of a function.
-const ofRooms = 0
+// ofCapacities owns edits that are in both texts of a function.
+const ofCapacities = 0
 
 // each makes edits of functions. They own them: a function's second text is without its own edits,
 // but with those of the literals in it.

@@ -40,7 +40,7 @@ type Selection struct {
 }
 
 // selectionFlags are qinst's own flags.
-var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "without", "factors", "room", "prune",
+var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "without", "factors", "cap", "prune",
 	"then", "mark"}
 
 // ParseSelection takes qinst's own flags off the front of args.
@@ -98,17 +98,17 @@ func (s *Selection) set(name string, values []string) error {
 		} else {
 			s.Factors = append(s.Factors, values...)
 		}
-	case "room":
+	case "cap":
 		for _, v := range values {
-			name, room, _ := strings.Cut(v, "=")
-			n, err := strconv.Atoi(room)
-			if err != nil || n < 0 || n > mostRoom || name == "" {
-				return fmt.Errorf("found %q, expected the name of a channel, as reports have it, and the number of elements that it has room for, as in main.jobs=64", v)
+			name, capacity, _ := strings.Cut(v, "=")
+			n, err := strconv.Atoi(capacity)
+			if err != nil || n < 0 || n > mostCapacity || name == "" {
+				return fmt.Errorf("found %q, expected the name of a channel, as reports have it, and its capacity, as in main.jobs=64", v)
 			}
-			if s.Rooms == nil {
-				s.Rooms = map[string]int{}
+			if s.Capacities == nil {
+				s.Capacities = map[string]int{}
 			}
-			s.Rooms[name] = n
+			s.Capacities[name] = n
 		}
 	case "prune":
 		s.Prune = strings.Join(values, ",")
@@ -175,8 +175,8 @@ func (s Selection) Flags() []string {
 	for _, name := range s.Factors {
 		flags = append(flags, "-factors="+name)
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Rooms)) {
-		flags = append(flags, fmt.Sprintf("-room=%s=%d", name, s.Rooms[name]))
+	for _, name := range slices.Sorted(maps.Keys(s.Capacities)) {
+		flags = append(flags, fmt.Sprintf("-cap=%s=%d", name, s.Capacities[name]))
 	}
 	if s.Prune != "" {
 		flags = append(flags, "-prune="+s.Prune)
@@ -209,8 +209,8 @@ func (s Selection) sorted() Selection {
 	return s
 }
 
-// mostRoom is that of a channel of elements without size; others take memory.
-const mostRoom = 1 << 24
+// mostCapacity is that of a channel of elements without size; others take memory.
+const mostCapacity = 1 << 24
 
 // noneSmall is asked for by -small=0: 0 is what nobody asked for.
 const noneSmall = -1

@@ -114,18 +114,18 @@ type Refused struct {
 // Setting is a change that was tried without an editor, by pairs of runs in which nothing is
 // recorded.
 type Setting struct {
-	Text    string    `json:"setting"`        // such as GOGC=400, or -room=main.jobs=64, a flag of the build
-	Kind    string    `json:"kind"`           // of the candidate that it is tried for
-	Subject string    `json:"subject"`        // and what that is about
-	Room    int       `json:"room,omitempty"` // of a channel; 0: it is a variable of the Go runtime's
-	Base    []float64 `json:"base_s"`
-	Change  []float64 `json:"change_s"`
+	Text     string    `json:"setting"`            // such as GOGC=400, or -cap=main.jobs=64, a flag of the build
+	Kind     string    `json:"kind"`               // of the candidate that it is tried for
+	Subject  string    `json:"subject"`            // and what that is about
+	Capacity int       `json:"capacity,omitempty"` // of a channel; 0: it is a variable of the Go runtime's
+	Base     []float64 `json:"base_s"`
+	Change   []float64 `json:"change_s"`
 }
 
 // ask is the change as the beginning of a sentence.
 func (t *Setting) ask() string {
-	if t.Room > 0 {
-		return fmt.Sprintf("Give %s room for %d", t.Subject, t.Room)
+	if t.Capacity > 0 {
+		return fmt.Sprintf("Give %s a capacity of %d", t.Subject, t.Capacity)
 	}
 	return "Set " + t.Text
 }

@@ -264,9 +264,9 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// A channel's room is tried for that channel, and a trial that decides nothing leaves the
+// A channel's capacity is tried for that channel, and a trial that decides nothing leaves the
 // prediction as it is.
-func TestRooms(t *testing.T) {
+func TestCapacities(t *testing.T) {
 	s := study(t, 0.002, truth{name: "main.a", gain: 3, lo: 2, hi: 4, effect: 0.05, model: 0.05})
 	for _, name := range []string{"main.jobs", "main.done"} {
 		c := why.Candidate{Kind: "small-buffer", Change: advice.LargerBuffer, Subject: advice.Subject{Name: name}}
@@ -275,13 +275,13 @@ func TestRooms(t *testing.T) {
 		}
 		s.Found = append(s.Found, c)
 	}
-	tried := why.Setting{Text: "-room=main.jobs=64", Kind: "small-buffer", Subject: "main.jobs", Room: 64}
+	tried := why.Setting{Text: "-cap=main.jobs=64", Kind: "small-buffer", Subject: "main.jobs", Capacity: 64}
 	for i := range 8 {
 		tried.Base, tried.Change = append(tried.Base, 1+0.001*float64(i)), append(tried.Change, 0.7+0.001*float64(i))
 	}
 	s.Settings = []why.Setting{tried}
 	a := judge(t, s)
-	if want := "Give main.jobs room for 64, and the run becomes 30 % shorter (30 to 30): tried."; a.First != want {
+	if want := "Give main.jobs a capacity of 64, and the run becomes 30 % shorter (30 to 30): tried."; a.First != want {
 		t.Errorf("found %q, expected %q", a.First, want)
 	}
 	if f := finding(t, a, "main.done"); f.Tried != nil || f.Verdict != why.NotTestable {
@@ -290,7 +290,7 @@ func TestRooms(t *testing.T) {
 	s.Settings[0].Change = s.Settings[0].Base
 	s.Program.Load = "ask"
 	a = judge(t, s)
-	if want := "Give main.jobs more room, and the load becomes 20 % shorter (15 to 25); an experiment could not decide it."; a.First != want {
+	if want := "Give main.jobs a larger buffer, and the load becomes 20 % shorter (15 to 25); an experiment could not decide it."; a.First != want {
 		t.Errorf("found %q, expected %q", a.First, want)
 	}
 }

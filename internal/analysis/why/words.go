@@ -14,7 +14,7 @@ import (
 // asks are the changes in words, with the name of the part.
 var asks = map[advice.Change]string{
 	advice.ShortenHold: "hold %s for a shorter time", advice.MoveOut: "move work out of %s",
-	advice.Split: "split %s", advice.LargerBuffer: "give %s more room", advice.Batch: "use %s for several things at a time",
+	advice.Split: "split %s", advice.LargerBuffer: "give %s a larger buffer", advice.Batch: "use %s for several things at a time",
 	advice.MoreWorkers: "give %s more workers or permits", advice.Balance: "divide the work of %s evenly",
 	advice.StartTogether: "divide the work of %s, and start its parts together",
 	advice.WaitForEvent:  "let %s wait for the event, and not for a time",

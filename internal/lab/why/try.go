@@ -17,7 +17,7 @@ import (
 const pairs = 8
 
 // try makes the changes of conclusions that need no editor: variables of the Go runtime's, and the
-// room of a channel where it is made.
+// capacity of a channel where it is made.
 func (s *study) try(ctx context.Context) error {
 	for i := range s.Found {
 		t, ok := s.setting(&s.Found[i])
@@ -25,10 +25,10 @@ func (s *study) try(ctx context.Context) error {
 			continue
 		}
 		changed := lab.Job{NoTrace: true, Settings: "mode=off"}
-		if t.Room == 0 {
+		if t.Capacity == 0 {
 			changed.Env = []string{t.Text}
 		} else {
-			made, err := s.withRoom(ctx, &t, &changed)
+			made, err := s.withCapacity(ctx, &t, &changed)
 			if err != nil {
 				return err
 			}
@@ -73,13 +73,13 @@ func (s *study) compare(ctx context.Context, t *why.Setting, changed lab.Job) er
 // setting is the one that makes a candidate's change; false: none does.
 func (s *study) setting(c *why.Candidate) (t why.Setting, ok bool) {
 	t = why.Setting{Kind: c.Kind, Subject: c.Subject.Name}
-	switch room, is := strings.CutPrefix(c.WhatIf, "cap:"); {
+	switch capacity, is := strings.CutPrefix(c.WhatIf, "cap:"); {
 	case is && s.o.Rebuild != nil:
-		name, n, _ := strings.Cut(room, "=")
+		name, n, _ := strings.Cut(capacity, "=")
 		var err error
-		t.Room, err = strconv.Atoi(n)
-		t.Text = "-room=" + room
-		return t, err == nil && name == t.Subject && t.Room > 0
+		t.Capacity, err = strconv.Atoi(n)
+		t.Text = "-cap=" + capacity
+		return t, err == nil && name == t.Subject && t.Capacity > 0
 	case c.Kind == collector && c.Change == advice.RaiseGC: // a limit is near
 		t.Text = "GOMEMLIMIT=off"
 	case c.Kind == collector:
@@ -93,10 +93,10 @@ func (s *study) setting(c *why.Candidate) (t why.Setting, ok bool) {
 // collector is the kind of conclusions about the garbage collector.
 const collector = "garbage-collector"
 
-// withRoom builds the program with another room of a channel, and reports whether a run of it has
-// that. It has not if what stores the channel first has another name, or if no package with probes
-// makes it.
-func (s *study) withRoom(ctx context.Context, t *why.Setting, j *lab.Job) (made bool, err error) {
+// withCapacity builds the program with another capacity of a channel, and reports whether a run of
+// it has that. It has not if what stores the channel first has another name, or if no package with
+// probes makes it.
+func (s *study) withCapacity(ctx context.Context, t *why.Setting, j *lab.Job) (made bool, err error) {
 	if j.Program, err = s.o.Rebuild(append(s.factorFlags(nil), t.Text)...); err != nil {
 		return false, err
 	}
@@ -109,7 +109,7 @@ func (s *study) withRoom(ctx context.Context, t *why.Setting, j *lab.Job) (made 
 		for i := range f.Program.Objects {
 			o := &f.Program.Objects[i]
 			for _, at := range o.Names() {
-				made = made || o.Cap == t.Room && f.Program.R.T.Points[at].Name == t.Subject
+				made = made || o.Cap == t.Capacity && f.Program.R.T.Points[at].Name == t.Subject
 			}
 		}
 		return nil

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"reflect"
 	"testing"
 
 	"qinst.dev/internal/analysis/advice"
@@ -13,18 +14,19 @@ func TestSetting(t *testing.T) {
 	s := &study{Study: &why.Study{}, o: Options{Rebuild: func(...string) (string, error) { return "", nil }}}
 	named := advice.Subject{Name: "main.jobs"}
 	for _, c := range []struct {
-		of   why.Candidate
-		text string
-		room int
+		of       why.Candidate
+		text     string
+		capacity int
 	}{
 		{why.Candidate{Kind: collector, Change: advice.LessWork, WhatIf: "gc=off"}, "GOGC=400", 0},
 		{why.Candidate{Kind: collector, Change: advice.RaiseGC}, "GOMEMLIMIT=off", 0},
-		{why.Candidate{Kind: "small-buffer", WhatIf: "cap:main.jobs=64", Subject: named}, "-room=main.jobs=64", 64},
+		{why.Candidate{Kind: "small-buffer", WhatIf: "cap:main.jobs=64", Subject: named}, "-cap=main.jobs=64", 64},
 		{why.Candidate{Kind: "small-buffer", WhatIf: "cap:main.others=64", Subject: named}, "", 0},
 		{why.Candidate{Kind: "less-work", Change: advice.LessWork, WhatIf: "calls:main.f=-20%"}, "", 0},
 	} {
 		got, ok := s.setting(&c.of)
-		if ok != (c.text != "") || ok && (got.Text != c.text || got.Room != c.room || got.Subject != c.of.Subject.Name) {
+		want := why.Setting{Text: c.text, Kind: c.of.Kind, Subject: c.of.Subject.Name, Capacity: c.capacity}
+		if ok != (c.text != "") || ok && !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v: found %+v, %v, expected %q", c.of, got, ok, c.text)
 		}
 	}
