@@ -12,10 +12,15 @@ func Once(p *steps.Program, o Options) *Run {
 	}
 	s := newSimulation(p, o)
 	s.start()
-	for !s.over && s.next() {
+	for left := mostEvents * (p.Steps.Len() + fewSteps); left > 0 && !s.over && s.next(); left-- {
+		// a run that has had so many events goes around in a circle, and does not end
 	}
 	return s.result()
 }
+
+// mostEvents is how many events a run has for each step at most, which is far more than one that
+// ends; fewSteps more are taken for granted.
+const mostEvents, fewSteps = 50, 100_000
 
 func newSimulation(p *steps.Program, o Options) *simulation {
 	s := &simulation{p: p, o: o, gs: make([]goroutine, len(p.Gs)), objects: make([]object, len(p.Objects)),
