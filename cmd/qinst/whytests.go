@@ -104,7 +104,7 @@ const benchNs = 5e8
 func iterations(ctx context.Context, r *lab.Runner, job lab.Job, args []string) (n int, err error) {
 	job.Args, job.NoTrace, job.Settings, job.Collect = append(slices.Clone(args), "-test.benchtime=100ms"), true, "mode=off", true
 	var found [][][]byte
-	err = r.Once(ctx, "a run that tells how long the benchmark takes", job, func(res lab.Result) error {
+	err = r.Once(ctx, "a run to time the benchmark", job, func(res lab.Result) error {
 		found = measured.FindAllSubmatch(res.Stdout, -1)
 		return nil
 	})

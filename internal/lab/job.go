@@ -83,14 +83,17 @@ func (r *Runner) do(ctx context.Context, j Job, trace string, p *Progress) (res 
 		res.CPU = st.UserTime() + st.SystemTime()
 	}
 	said := res.Stderr
-	if len(said) == 0 { // tests say there what failed
-		said = res.Stdout
+	if len(said) == 0 { // tests say there what failed, at the end
+		said = res.Stdout[max(0, len(res.Stdout)-mostSaid):]
 	}
 	if err = ended(ctx, err); err != nil && len(said) > 0 {
 		err = fmt.Errorf("%w\n%s", err, bytes.TrimRight(said, "\n"))
 	}
 	return res, err
 }
+
+// mostSaid is how much of the output an error has, in bytes.
+const mostSaid = 2000
 
 // Input is the input of a run of an experiment: the standard input from its start, if it is a file.
 // A pipe can be read only once, and a terminal is the user's.

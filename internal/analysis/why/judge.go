@@ -21,8 +21,8 @@ const (
 	// worthIt is the gain from which a finding is the first sentence, in percent of the run.
 	worthIt = 1
 	// beyond is the effect, as a multiple of all delays, from which these have changed how the
-	// program runs: pieces of work of some microseconds follow each other so closely that threads
-	// stay awake.
+	// program is scheduled: between pieces of work of some microseconds threads stay awake, and a
+	// delay lets them fall asleep.
 	beyond = 1.1
 	// muchLonger, and starts in ns, is by how much runs without delays may take longer.
 	muchLonger, starts = 1.25, 3e7
@@ -130,7 +130,7 @@ func (c *Candidate) predicted(t int64) *Predicted {
 // tried is the effect of a setting; nil: none was tried for the candidate.
 func (s *Study) tried(c *Candidate) *Tried {
 	i := slices.IndexFunc(s.Settings, func(t Setting) bool {
-		return t.Kind == c.Kind && t.Subject == c.Subject.Name
+		return t.Kind == c.Kind && (t.Capacity == 0 || t.Subject == c.Subject.Name)
 	})
 	if i < 0 {
 		return nil
@@ -170,7 +170,7 @@ func (s *Study) verdict(c *Candidate, f *Finding) (Verdict, string) {
 			load, s.Machine.Processors)
 	}
 	if t := f.Tested; verdict == More && float64(t.Effect)-t.seen > beyond*float64(t.Delay) {
-		return Undecided, fmt.Sprintf("delays of %s make the run %s longer, which is more than all of them: threads fall asleep meanwhile, and that tells nothing of less work",
+		return Undecided, fmt.Sprintf("delays of %s make the run %s longer, which is more than all of them: they change how the program is scheduled, and say nothing about less work",
 			measure.Time(t.Delay), measure.Time(t.Effect))
 	}
 	if p := f.Predicted; verdict == Confirmed && p != nil && !p.sharp() {

@@ -258,7 +258,7 @@ func long(file string) error {
 	}
 	defer t.Close()
 	if t.Wall() < shortest {
-		return fmt.Errorf("found a run of %s, expected 20ms or more: of a shorter one most is its start and its end (-test.count=20 at the end of the command line runs tests so often)",
+		return fmt.Errorf("found a run of %s, expected 20ms or more: of a shorter one most is its start and its end (-test.count=20 at the end of the command line runs tests 20 times)",
 			measure.Time(t.Wall()))
 	}
 	return nil
