@@ -10,10 +10,15 @@ func Once(p *steps.Program, o Options) *Run {
 	if p.R != nil { // else it was made by hand
 		p.R.T.Progress.Run()
 	}
+	return within(p, o, mostEvents*(p.Steps.Len()+fewSteps))
+}
+
+// within is a run of so many events at most. One that has more goes around in a circle, and is none
+// of the program.
+func within(p *steps.Program, o Options, events int) *Run {
 	s := newSimulation(p, o)
 	s.start()
-	for left := mostEvents * (p.Steps.Len() + fewSteps); left > 0 && !s.over && s.next(); left-- {
-		// a run that has had so many events goes around in a circle, and does not end
+	for ; events > 0 && !s.over && s.next(); events-- {
 	}
 	return s.result()
 }
