@@ -71,6 +71,15 @@ func (s *simulation) leaves(id steps.StepID, step *steps.Step) steps.Token {
 	return s.p.Step(next.take).Token()
 }
 
+// passes notes that a goroutine does not wait for the others at a barrier any more.
+func (b *barriers) passes(id steps.StepID) {
+	if b != nil {
+		if i, ok := b.at[id]; ok {
+			b.waits[i] = steps.NoG
+		}
+	}
+}
+
 func newTurns(p *steps.Program, t *Turns) *turns {
 	if t == nil {
 		return nil
@@ -90,14 +99,29 @@ func (s *simulation) inTurn(g steps.G, id steps.StepID, obj steps.ObjectID) bool
 		s.gs[g].again = true
 		return s.block(g)
 	}
-	s.turns.next[obj]++
-	next := turn{obj, at + 1}
-	if g, ok := s.turns.later[next]; ok {
-		delete(s.turns.later, next)
-		if s.gs[g].waits {
-			s.gs[g].waits = false
-			s.enqueue(g)
-		}
+	for come := false; !come; {
+		s.turns.next[obj]++
+		come = s.turns.comes(s, turn{obj, s.turns.next[obj]})
 	}
 	return true
+}
+
+// comes lets the goroutine go on that waits for a turn, and reports whether that is to come at all.
+func (t *turns) comes(s *simulation, at turn) bool {
+	g, waits := t.later[at]
+	delete(t.later, at)
+	if waits && g != steps.NoG {
+		s.gs[g].waits = false
+		s.enqueue(g)
+	}
+	return g != steps.NoG || !waits
+}
+
+// passes notes that a goroutine does not wait for its turn any more, which then never comes.
+func (t *turns) passes(id steps.StepID, obj steps.ObjectID) {
+	if t != nil {
+		if at, ok := t.of[id]; ok {
+			t.later[turn{obj, at}] = steps.NoG
+		}
+	}
 }
