@@ -73,9 +73,12 @@ func (w *whyFlags) run(e *env, args []string) error {
 		fmt.Fprintln(e.stderr, "qinst: why:", err)
 	}
 	if err != nil {
-		return fmt.Errorf("why: %w", err)
+		err = fmt.Errorf("why: %w", err)
 	}
-	return w.answer(e, s)
+	if s != nil { // what a program shows that fails, too
+		err = cmp.Or(w.answer(e, s), err)
+	}
+	return err
 }
 
 // study builds the program, if it is a package or its tests, and finds out what to change.

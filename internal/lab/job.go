@@ -26,6 +26,7 @@ type Job struct {
 
 	Collect bool          // its output is kept in the result, and not passed on
 	Limit   time.Duration // its time limit; 0: none
+	Failing bool          // the result of a run that fails is of use, too
 
 	// Load, if there is one, is done while the program runs, which is then asked to end. How it
 	// does that is no error.
@@ -39,6 +40,7 @@ type Result struct {
 	Trace          string // file; "" of a plain program, and of one with NoTrace
 	Stdout, Stderr []byte // if they were collected
 	Wall, CPU      time.Duration
+	Failed         error // see Job.Failing
 }
 
 // Pass runs a program as it would run without this one: terminal, signals and output are its own.

@@ -101,10 +101,14 @@ func (r *Runner) turn(ctx context.Context, c Case, round int, trace string, p *P
 		trace = ""
 	}
 	res, err := r.do(ctx, j, trace, p)
-	if err != nil {
+	if err != nil && (!j.Failing || ctx.Err() != nil) {
 		return err
 	}
+	res.Failed = err
 	if _, err := os.Stat(trace); err != nil && trace != "" {
+		if res.Failed != nil {
+			return res.Failed
+		}
 		return fmt.Errorf("%s left no trace: expected a program that was built with -toolexec qinst", j.Program)
 	}
 	res.Case, res.Round = c.Name, round

@@ -16,8 +16,13 @@ func Findings(a *why.Answer, all bool) *doc.Doc {
 	d := &doc.Doc{Title: "findings"}
 	s := d.Add("findings", "")
 	s.Say("%s", a.First)
-	s.Say("A %s takes %s (%s to %s in %d runs).", a.What(), measure.Time(a.Run.T), measure.Time(a.Run.Lo),
-		measure.Time(a.Run.Hi), a.Run.Runs)
+	if a.Failed == "" {
+		s.Say("A %s takes %s (%s to %s in %d runs).", a.What(), measure.Time(a.Run.T), measure.Time(a.Run.Lo),
+			measure.Time(a.Run.Hi), a.Run.Runs)
+	} else {
+		s.Say("The program fails each time (%s), so that no gain is known. The last run took %s.", a.Failed,
+			measure.Time(a.Run.T))
+	}
 	if a.Bound != "" {
 		s.Say("Now %s.", a.Bound)
 	}

@@ -71,8 +71,8 @@ func TestAtomics(t *testing.T) {
 	if at < 0 {
 		t.Fatal("found no main.main")
 	}
-	// A thread stops after an operation in about six of ten samples, and else at one of the loops' other
-	// instructions. There are some 60, or few more than 40 on a busy machine.
+	// A thread stops after an operation in about six of ten samples, and else at one of the loops'
+	// other instructions. There are some 60, or few more than 40 on a busy machine.
 	if d := p.Entries[at].Doing; len(d) == 0 || d[0].How != replay.Atomic || d[0].Share < 1.0/3 {
 		t.Errorf("main.main does %+v, expected atomic operations for more than a third of the time", d)
 	}

@@ -105,10 +105,11 @@ func hasHolder(g *replay.G) *replay.Object {
 	return nil
 }
 
-// holder is the goroutine that has a lock and waits; nil: it goes on.
+// holder is the goroutine that has a lock and waits; nil: it goes on, or has ended. Its slot may be
+// that of another goroutine then, which has no such lock.
 func (c *chaser) holder(ob *replay.Object) *replay.G {
 	h := c.bySlot[ob.Holders[0].Slot]
-	if h == nil || h.State != trace.Waiting || h.Wait == nil {
+	if h == nil || h.State != trace.Waiting || h.Wait == nil || !h.Has(ob.Address) {
 		return nil
 	}
 	return h

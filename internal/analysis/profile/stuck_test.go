@@ -36,6 +36,10 @@ func TestAbandoned(t *testing.T) {
 			b.Unpark(other, waiter)
 			b.Start(waiter, 1)
 			b.At(10 * ms).End(other)
+		} else { // it gets the slot of the one that has ended, and not its lock
+			later := b.Go(0, "main.later")
+			b.Start(later, 0)
+			b.At(4*ms).Wait(later, "sync.Mutex.Lock", mu, 0)
 		}
 		p, err := profile.New(b.At(20 * ms).Trace())
 		if err != nil {
@@ -50,8 +54,10 @@ func TestAbandoned(t *testing.T) {
 		switch {
 		case unlocked && found != nil:
 			t.Errorf("unlocked: found %+v", found)
-		case !unlocked && (found == nil || found.Ended != 3*ms || found.Waiting != 1 || found.Holder != "main.holder"):
+		case !unlocked && (found == nil || found.Ended != 3*ms || found.Waiting != 2 || found.Holder != "main.holder"):
 			t.Errorf("found %+v", found)
+		case len(p.Chains) > 0:
+			t.Errorf("found %+v, though the one that had the lock does not wait", p.Chains)
 		}
 	}
 }

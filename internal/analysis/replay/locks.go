@@ -35,6 +35,9 @@ func (l *Locks) holdOf(addr trace.Address) int {
 	return held
 }
 
+// Has reports whether the goroutine holds a lock.
+func (l *Locks) Has(addr trace.Address) bool { return l.holdOf(addr) >= 0 }
+
 // hold adds a hold.
 func (l *Locks) hold(h Held) {
 	l.Held = append(l.Held, h)

@@ -71,15 +71,6 @@ func (s *simulation) leaves(id steps.StepID, step *steps.Step) steps.Token {
 	return s.p.Step(next.take).Token()
 }
 
-// passes notes that a goroutine does not wait for the others at a barrier any more.
-func (b *barriers) passes(id steps.StepID) {
-	if b != nil {
-		if i, ok := b.at[id]; ok {
-			b.waits[i] = steps.NoG
-		}
-	}
-}
-
 func newTurns(p *steps.Program, t *Turns) *turns {
 	if t == nil {
 		return nil
@@ -117,11 +108,22 @@ func (t *turns) comes(s *simulation, at turn) bool {
 	return g != steps.NoG || !waits
 }
 
-// passes notes that a goroutine does not wait for its turn any more, which then never comes.
-func (t *turns) passes(id steps.StepID, obj steps.ObjectID) {
-	if t != nil {
-		if at, ok := t.of[id]; ok {
-			t.later[turn{obj, at}] = steps.NoG
+// passesBy lets a goroutine wait no longer for its turn, which never comes then, or for the others
+// at a barrier.
+func (s *simulation) passesBy(g steps.G) {
+	x := &s.gs[g]
+	if !x.again {
+		return
+	}
+	x.again = false
+	if s.barriers != nil {
+		if i, ok := s.barriers.at[x.step]; ok {
+			s.barriers.waits[i] = steps.NoG
+		}
+	}
+	if s.turns != nil {
+		if at, ok := s.turns.of[x.step]; ok {
+			s.turns.later[turn{s.p.Step(x.step).Obj, at}] = steps.NoG
 		}
 	}
 }

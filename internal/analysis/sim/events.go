@@ -60,6 +60,7 @@ func (s *simulation) force() bool {
 				s.run.stood = standstill{s.stand(append(s.blocked, g)), s.t.at}
 			}
 			s.forget(g)
+			s.passesBy(g)
 			s.wake(g)
 			s.settle()
 			return true

@@ -69,11 +69,6 @@ func (s *simulation) free(step *steps.Step) bool {
 // forget takes a goroutine from the queue that it is in.
 func (s *simulation) forget(g steps.G) {
 	step := s.p.Step(s.gs[g].step)
-	if s.gs[g].again {
-		s.gs[g].again = false
-		s.turns.passes(s.gs[g].step, step.Obj)
-		s.barriers.passes(s.gs[g].step)
-	}
 	if step.Kind == steps.Take {
 		for at := &s.tokens[step.Token()]; at.waited(); at = &s.gs[at.waiter()].also {
 			if at.waiter() == g {

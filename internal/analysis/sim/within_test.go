@@ -18,9 +18,9 @@ func TestBoundOfEvents(t *testing.T) {
 	}
 }
 
-// TestTurnsOfForced: two goroutines wait for each other, one for its turn and one for what the other
-// does after it. The first is forced to go on, and its turn is past: when that comes, it is not
-// woken from where it waits by then, as if it had come there twice.
+// TestTurnsOfForced: two goroutines wait for each other, one for its turn and one for what the
+// other does after it. The first is forced to go on, and its turn is past: when that comes, it is
+// not woken from where it waits by then, as if it had come there twice.
 func TestTurnsOfForced(t *testing.T) {
 	t.Parallel()
 	on := func(s steps.Step, obj string) op { return op{step: s, obj: obj} }

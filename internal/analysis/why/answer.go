@@ -20,7 +20,8 @@ type Answer struct {
 	Bound    string    `json:"bound"` // what bounds the run; "": it is not known
 	Findings []Finding `json:"findings"`
 	Notes    []string  `json:"notes"`
-	Load     string    `json:"load,omitempty"` // the command that is served, and whose time counts
+	Load     string    `json:"load,omitempty"`   // the command that is served, and whose time counts
+	Failed   string    `json:"failed,omitempty"` // how the program fails each time; then no gain is known
 }
 
 // What is what takes time: the run, or the load that it serves.

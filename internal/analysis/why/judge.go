@@ -48,7 +48,7 @@ func Judge(s *Study) (*Answer, error) {
 		return nil, err
 	}
 	a := &Answer{Version: Version, Run: s.length(), Bound: s.Bound, Findings: []Finding{},
-		Notes: append([]string{}, s.Notes...), Load: s.Program.Load}
+		Notes: append([]string{}, s.Notes...), Load: s.Program.Load, Failed: s.Failed}
 	if s.Tested.Experiment != nil {
 		a.Notes = append(a.Notes, s.Tested.Experiment.Notes...)
 	}
@@ -226,6 +226,8 @@ func (s *Study) untested(c *Candidate) string {
 		}
 	}
 	switch {
+	case s.Failed != "":
+		return "the program fails"
 	case c.Untested != "":
 		return c.Untested
 	case s.Tested.Experiment == nil:

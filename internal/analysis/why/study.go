@@ -32,6 +32,9 @@ type Study struct {
 	Tested   Test           `json:"test"`
 	Settings []Setting      `json:"settings"`
 	Notes    []string       `json:"notes"`
+	// Failed is how the program fails each time; then there is one run, no gain and no test. Empty:
+	// it does not.
+	Failed string `json:"failed,omitempty"`
 }
 
 // Program identifies the program.

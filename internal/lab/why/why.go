@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"qinst.dev/internal/analysis/advice"
 	analysis "qinst.dev/internal/analysis/delays"
 	"qinst.dev/internal/analysis/why"
 	"qinst.dev/internal/lab"
@@ -62,7 +63,8 @@ type study struct {
 	r *lab.Runner
 }
 
-// Run makes a study, or the rest of it if its file has some.
+// Run makes a study, or the rest of it if its file has some. Of a program that fails each time it
+// returns an error, and what the last run shows, if that is something.
 func Run(ctx context.Context, r *lab.Runner, o Options) (*why.Study, error) {
 	hash, err := delays.HashOfFile(o.Program)
 	if err != nil {
@@ -80,6 +82,9 @@ func Run(ctx context.Context, r *lab.Runner, o Options) (*why.Study, error) {
 	}
 	for _, step := range []func(context.Context) error{s.reveal, s.observe, s.try, s.test} {
 		if err := step(ctx); err != nil {
+			if s.Study.Failed != "" {
+				return s.Study, err
+			}
 			if _, none := os.Stat(o.File); ctx.Err() != nil && none == nil {
 				err = fmt.Errorf("%w; what was run is in %s, and the same command goes on", context.Cause(ctx), o.File)
 			}
@@ -267,13 +272,20 @@ func long(file string) error {
 // once runs the program, again if it fails.
 func (s *study) once(ctx context.Context, name string, j lab.Job, each func(lab.Result) error) (err error) {
 	j.Program, j.Args, j.Collect, j.Limit = cmp.Or(j.Program, s.o.Program), s.o.Args, true, longest
+	j.Failing = true
 	var served lab.Load
 	if s.o.Load != "" {
 		j.Load = func(ctx context.Context) error { return served.Run(ctx, s.o.Load) }
 	}
 	for try := 1; ; try++ {
-		ran := false
+		ran, late := false, false
 		err = s.r.Once(ctx, name, j, func(res lab.Result) error {
+			if late = res.Wall >= longest; res.Failed != nil {
+				if !s.observed() && (try == tries || late) {
+					s.fails(&res)
+				}
+				return res.Failed
+			}
 			if ran = true; s.o.Load != "" { // what the program takes to start and to end is not its service
 				res.Wall = served.Took
 			}
@@ -282,10 +294,24 @@ func (s *study) once(ctx context.Context, name string, j lab.Job, each func(lab.
 		switch {
 		case err == nil || ran || ctx.Err() != nil:
 			return err
-		case try == tries:
+		case try == tries || late:
 			return fmt.Errorf("expected a program that ends by itself with status 0, found %w", err)
 		}
 		s.Notes = append(s.Notes, fmt.Sprintf("a run failed, and was made again: %v", err))
+	}
+}
+
+// fails finds what is wrong in a run that failed: that another change gains something is of no use
+// before.
+func (s *study) fails(res *lab.Result) {
+	f, _, err := s.read(res.Trace)
+	if err != nil {
+		return // why the program fails is said
+	}
+	if s.Found = conclusions(f, advice.Of(f)); len(s.Found) > 0 {
+		status, _, _ := strings.Cut(res.Failed.Error(), "\n")
+		s.Study.Failed = status
+		s.Runs, s.Bound, s.Notes = []why.Run{{T: f.Wall}}, "", nil
 	}
 }
 
