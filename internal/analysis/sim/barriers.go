@@ -116,9 +116,9 @@ func (s *simulation) passesBy(g steps.G) {
 		return
 	}
 	x.again = false
-	if s.barriers != nil {
-		if i, ok := s.barriers.at[x.step]; ok {
-			s.barriers.waits[i] = steps.NoG
+	if b := s.barriers; b != nil {
+		if i, ok := b.at[x.step]; ok {
+			b.waits[i] = steps.NoG
 		}
 	}
 	if s.turns != nil {

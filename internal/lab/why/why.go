@@ -82,7 +82,7 @@ func Run(ctx context.Context, r *lab.Runner, o Options) (*why.Study, error) {
 	}
 	for _, step := range []func(context.Context) error{s.reveal, s.observe, s.try, s.test} {
 		if err := step(ctx); err != nil {
-			if s.Study.Failed != "" {
+			if s.Failed != "" {
 				return s.Study, err
 			}
 			if _, none := os.Stat(o.File); ctx.Err() != nil && none == nil {
@@ -310,7 +310,7 @@ func (s *study) fails(res *lab.Result) {
 	}
 	if s.Found = conclusions(f, advice.Of(f)); len(s.Found) > 0 {
 		status, _, _ := strings.Cut(res.Failed.Error(), "\n")
-		s.Study.Failed = status
+		s.Failed = status
 		s.Runs, s.Bound, s.Notes = []why.Run{{T: f.Wall}}, "", nil
 	}
 }
