@@ -77,13 +77,14 @@ func (f *Facts) waitedFor() (chosen []*profile.Entry) {
 	return chosen
 }
 
-// divisible are the loops and procedures with much work of their own goroutines, those that are
-// entered least often first.
+// divisible are the loops and procedures with much work of their own goroutines, each time enough to
+// be divided, those that are entered least often first.
 func (f *Facts) divisible() (list []*profile.Entry) {
 	for i := range f.Entries {
 		e := &f.Entries[i]
 		loop := e.Kind == profile.KindLoop && e.Trips >= fewTrips*max(1, e.TripsOf)
-		if (loop || Written(e)) && measure.Ratio(e.CallBusy, f.Wall) >= serialShare.value() {
+		if (loop || Written(e)) && measure.Ratio(e.CallBusy, f.Wall) >= serialShare.value() &&
+			e.CallBusy >= leastDivided*int64(e.Calls) {
 			list = append(list, e)
 		}
 	}
@@ -136,6 +137,10 @@ const startsFrom = 0.25
 
 // nearly is how much more, or less, divided work gains than processors had no work.
 const nearly = 1.2
+
+// leastDivided is the work, in ns, that can be divided among goroutines: to start one, to wake a
+// thread for it, and to wait for it take some microseconds.
+const leastDivided = 20_000
 
 // fewTrips is from how many iterations on a loop can be divided.
 const fewTrips = 4

@@ -17,7 +17,10 @@ func TestSerialWork(t *testing.T) {
 	do := tracetest.Do
 	makes := []tracetest.Op{tracetest.Enter("main.make")}
 	under := []tracetest.Op{tracetest.Enter("main.update")}
-	var all []tracetest.Op
+	var all, short []tracetest.Op
+	for range 8000 {
+		short = append(short, do("main.item", 10_000))
+	}
 	lock, unlock := tracetest.Lock("main.mu"), tracetest.Unlock("main.mu")
 	for range 40 {
 		makes = append(makes, do("main.item", 2*ms))
@@ -34,6 +37,8 @@ func TestSerialWork(t *testing.T) {
 		"one makes all": {append(threads(1, makes...), threads(1, do("main.little", ms))...), "main.make"},
 		"all work":      {threads(4, all...), ""},
 		"under a lock":  {threads(3, under...), ""},
+		"each alone":    {append(threads(1, all...), threads(1, do("main.little", ms))...), "main.item"},
+		"too short":     {append(threads(1, short...), threads(1, do("main.little", ms))...), ""},
 		"unequal":       {append(threads(1, most...), threads(3, least...)...), ""}, // which is said instead
 	} {
 		source := tracetest.Simulate(2, c.threads).Trace()

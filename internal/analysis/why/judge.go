@@ -38,6 +38,8 @@ const (
 	// in a part, and mechanismWorth that for a conclusion, and of the bound of an unknown gain:
 	// that names what is wrong, while less work gains something nearly everywhere.
 	partWorth, mechanismWorth = 0.25, 0.4
+	// proof is the weight of what an experiment confirms: that comes before what gains about as much.
+	proof = 1.25
 )
 
 // Judge judges all candidates of a study: those that gain most first, and last those that promise
@@ -301,9 +303,12 @@ func (f *Finding) worth(t int64) float64 {
 	case f.Predicted == nil:
 		return mechanismWorth * 100 * measure.Ratio(f.AtMost, t)
 	}
-	weight := mechanismWorth
+	weight, known := mechanismWorth, 1.
 	if f.Kind == Part {
 		weight = partWorth
 	}
-	return max(f.Predicted.Lo, weight*f.Predicted.Pct)
+	if f.Verdict == Confirmed {
+		known = proof
+	}
+	return known * max(f.Predicted.Lo, weight*f.Predicted.Pct)
 }

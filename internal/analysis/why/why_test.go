@@ -339,6 +339,17 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// What an experiment confirms comes before what gains about as much, and not before what gains more.
+func TestProof(t *testing.T) {
+	for gain, want := range map[float64]string{12: "main.b", 15: "main.a"} {
+		s := study(t, 0.002, truth{name: "main.a", gain: gain, lo: gain - 2, hi: gain + 2, effect: 0.15, model: 0.08},
+			truth{name: "main.b", gain: 11, lo: 9, hi: 13, effect: 0.05, model: 0.05})
+		if f := judge(t, s).Findings[0]; f.Subject != want {
+			t.Errorf("gain of %g %%: found %s (%s) first, expected %s", gain, f.Subject, f.Verdict, want)
+		}
+	}
+}
+
 // A plateau is the median of those of all runs.
 func TestPlateau(t *testing.T) {
 	s := study(t, 0.002, truth{name: "main.a", gain: 10, lo: 8, hi: 12, effect: 0.05, model: 0.05})
