@@ -17,6 +17,7 @@ import (
 	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/lab"
 	"qinst.dev/internal/report"
+	"qinst.dev/internal/trace"
 )
 
 // setupPredict shows how long a program would take on other numbers of processors, or changed.
@@ -149,13 +150,14 @@ func (f *replayFlags) record(e *env, times int, program []string) (runs []predic
 // predictFrom predicts from all runs together.
 func predictFrom(runs []predicted, ask predict.Ask) (*predict.Result, error) {
 	var programs []*steps.Program
+	var took []trace.Time
 	for _, run := range runs {
 		if err := predict.SameProgram(runs[0].p.R.T, run.p.R.T); err != nil {
 			return nil, fmt.Errorf("predict: %s and %s: %w", runs[0].name, run.name, err)
 		}
-		programs = append(programs, run.p)
+		programs, took = append(programs, run.p), append(took, run.p.End)
 	}
-	ask.Differ = predict.Differ(programs)
+	ask.Differ = predict.Differ(took)
 	most, served := 0, critpath.Served(programs[0])
 	for _, p := range programs {
 		if most = max(most, p.Procs); critpath.Served(p) != served {

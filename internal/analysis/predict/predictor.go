@@ -47,6 +47,9 @@ func newPredictor(p *steps.Program, policy sim.Policy, held []Held, w *sim.Watch
 	return q
 }
 
+// Among sets by how much medians of runs differ, which [Differ] returns: one run has the usual.
+func (q *Predictor) Among(differ float64) { q.runs.differ = differ }
+
 // T is how long the computed run takes without a change, in ns, or all requests together.
 func (q *Predictor) T() int64 { return round(q.runs.value(q.base)) }
 

@@ -24,17 +24,17 @@ const (
 // deviation in relation to the mean.
 var UsualRuns = usual / math.Sqrt(compared)
 
-// Differ is the same if several runs are known.
-func Differ(runs []*steps.Program) float64 {
+// Differ is the same if the lengths of several runs are known.
+func Differ(runs []trace.Time) float64 {
 	n, mean, squares := float64(len(runs)), 0., 0.
-	for _, p := range runs {
-		mean += float64(p.End) / n
+	for _, t := range runs {
+		mean += float64(t) / n
 	}
 	if mean == 0 {
 		return UsualRuns
 	}
-	for _, p := range runs {
-		d := float64(p.End)/mean - 1
+	for _, t := range runs {
+		d := float64(t)/mean - 1
 		squares += d * d
 	}
 	return math.Sqrt((usualCounts*usual*usual + squares) / (usualCounts + n - 1) / compared)

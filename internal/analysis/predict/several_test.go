@@ -8,6 +8,7 @@ import (
 	"qinst.dev/internal/analysis/predict"
 	"qinst.dev/internal/analysis/sim"
 	"qinst.dev/internal/analysis/steps"
+	"qinst.dev/internal/trace"
 	"qinst.dev/internal/trace/tracetest"
 )
 
@@ -27,13 +28,15 @@ func TestSeveral(t *testing.T) {
 			t.Fatal(err)
 		}
 		var runs []*steps.Program
+		var took []trace.Time
 		for _, part := range parts {
 			runs = append(runs, ran(t, part, "rest"))
+			took = append(took, runs[len(runs)-1].End)
 		}
 		var list []*predict.Result
 		for _, p := range runs {
 			list = append(list, predict.New(p, predict.Ask{Procs: []int{1}, Policy: sim.Sharing,
-				WhatIf: []predict.WhatIf{w}, Differ: predict.Differ(runs)}))
+				WhatIf: []predict.WhatIf{w}, Differ: predict.Differ(took)}))
 		}
 		r := predict.Join(list)
 		if x, mean := r.WhatIf[0], float64(r.Recorded.T-r.WhatIf[0].Gain); math.Abs(float64(x.T)-mean) > 1 {

@@ -56,14 +56,18 @@ func (s *study) read(file string) (f *advice.Facts, q *predict.Predictor, err er
 // look finds candidates in the trace of the first run, and their gains in all.
 func (s *study) look(traces []string) error {
 	var asked []int64 // requests of each run
+	var took []trace.Time
+	for _, r := range s.Runs {
+		took = append(took, trace.Time(r.T))
+	}
 	for i, file := range traces {
 		f, q, err := s.read(file)
 		if err != nil {
 			return err
 		}
 		asked = append(asked, requests(f))
-		if s.o.Load == "" {
-			s.Runs[i].T = f.Wall
+		if q != nil {
+			q.Among(predict.Differ(took))
 		}
 		items := advice.Of(f)
 		if i == 0 {

@@ -217,10 +217,14 @@ func (s *study) observe(ctx context.Context) error {
 		load, took := delays.LoadNow(), int64(0)
 		name := fmt.Sprintf("run %d of %d", len(traces)+1, runs)
 		err := s.once(ctx, name, lab.Job{Settings: s.o.Settings}, func(res lab.Result) error {
-			if err := long(res.Trace); err != nil {
+			wall, err := long(res.Trace)
+			if err != nil {
 				return err
 			}
-			if took = int64(res.Wall); len(traces) == 0 {
+			if took = int64(wall); s.o.Load != "" {
+				took = int64(res.Wall)
+			}
+			if len(traces) == 0 {
 				s.warn(res.Wall)
 			}
 			differ = differ || printed != nil && !bytes.Equal(printed, res.Stdout)
@@ -255,18 +259,18 @@ const (
 	patience = 6 * time.Minute
 )
 
-// long returns an error if a run is too short.
-func long(file string) error {
+// long is the length of a run, and an error if that is too short.
+func long(file string) (trace.Time, error) {
 	t, err := trace.Open(file)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer t.Close()
 	if t.Wall() < shortest {
-		return fmt.Errorf("found a run of %s, expected 20ms or more: of a shorter one most is its start and its end (-test.count=20 at the end of the command line runs tests 20 times)",
+		return 0, fmt.Errorf("found a run of %s, expected 20ms or more: of a shorter one most is its start and its end (-test.count=20 at the end of the command line runs tests 20 times)",
 			measure.Time(t.Wall()))
 	}
-	return nil
+	return t.Wall(), nil
 }
 
 // once runs the program, again if it fails.
