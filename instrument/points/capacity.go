@@ -92,14 +92,7 @@ func (s *stores) visit(n ast.Node) bool {
 			}
 		}
 	case *ast.CompositeLit:
-		owner := typeName(s.Info.TypeOf(n))
-		for _, e := range n.Elts {
-			if e, ok := e.(*ast.KeyValueExpr); ok && owner != "" {
-				if field, ok := e.Key.(*ast.Ident); ok {
-					s.add(e.Value, s.Info.ObjectOf(field), owner+"."+field.Name)
-				}
-			}
-		}
+		s.literal(n)
 	case *ast.CallExpr:
 		fn, ok := typeutil.Callee(s.Info, n).(*types.Func)
 		if !ok || fn.Pkg() != s.Types {
@@ -111,6 +104,25 @@ func (s *stores) visit(n ast.Node) bool {
 		}
 	}
 	return true
+}
+
+// literal adds what a literal of a struct stores in its fields.
+func (s *stores) literal(n *ast.CompositeLit) {
+	t := s.Info.TypeOf(n)
+	owner := typeName(t)
+	if owner == "" {
+		return
+	}
+	st, _ := t.Underlying().(*types.Struct)
+	for i, e := range n.Elts {
+		if e, ok := e.(*ast.KeyValueExpr); ok {
+			if field, ok := e.Key.(*ast.Ident); ok {
+				s.add(e.Value, s.Info.ObjectOf(field), owner+"."+field.Name)
+			}
+		} else if st != nil {
+			s.add(n.Elts[i], st.Field(i), owner+"."+st.Field(i).Name())
+		}
+	}
 }
 
 // add notes that a value is stored, if it is a channel.

@@ -42,8 +42,8 @@ type Leave struct {
 // shortBody is the least number of instructions in the body of a probed loop. A pair of
 // probes takes the time of a hundred instructions; they are counted in the SSA form,
 // without jumps. A shorter loop is probed if it spins, waits, contains a loop or calls a
-// function that the compiler does not inline, because its size then does not show how
-// long it takes.
+// function that the compiler does not inline, or one that always does any of that itself,
+// because its size then does not show how long it takes.
 const shortBody = 40
 
 // looper finds the loops of one function.
@@ -216,7 +216,8 @@ func (l *looper) short(s ast.Stmt, n *natural) bool {
 				return false
 			}
 		case *ssa.Call:
-			if _, builtin := in.Call.Value.(*ssa.Builtin); !builtin && !l.Inlining.inlined(l.Fset.Position(in.Pos())) {
+			if _, builtin := in.Call.Value.(*ssa.Builtin); !builtin &&
+				(!l.Inlining.inlined(l.Fset.Position(in.Pos())) || l.lasts(in)) {
 				return false
 			}
 		}

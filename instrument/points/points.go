@@ -247,7 +247,7 @@ func newFinder(p *Package) *finder {
 		loops:    map[*ssa.Function][]*natural{},
 		literals: map[*ast.FuncLit]*Func{}, begun: newBegun(),
 		spins: spins{pure: map[*ssa.Function]bool{}, bare: bareFuncs(p)}, calms: map[*ssa.Function]bool{},
-		briefs: map[*ssa.Function]bool{}}
+		shown: shown{map[*ssa.Function]bool{}, map[*ssa.Function]bool{}}}
 }
 
 type finder struct {
@@ -259,7 +259,7 @@ type finder struct {
 	loops    map[*ssa.Function][]*natural // of those that were asked for
 	spins    spins
 	calms    map[*ssa.Function]bool
-	briefs   map[*ssa.Function]bool
+	shown
 	counted  map[types.Object]int // calls of a function that have a counter and are certain to be made then
 	closures closures
 	wrappers map[*types.Func]*wrapper

@@ -3,6 +3,7 @@ package points
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -19,6 +20,10 @@ import (
 
 // UsualSmall is the bound if nothing else is asked for. It is a pair of probes' worth.
 const UsualSmall = 40
+
+// shown are functions whose text shows how long they take, and inlined ones that take longer than
+// their text each time, once they are known.
+type shown struct{ briefs, longs map[*ssa.Function]bool }
 
 // small reports whether fn is only counted.
 func (f *finder) small(fn *Func) bool {
@@ -60,6 +65,31 @@ func (f *finder) briefCall(in ssa.CallInstruction) bool {
 		return f.brief(callee)
 	}
 	return f.Inlining.inlined(f.Fset.Position(in.Pos()))
+}
+
+// lasts reports whether a call that the compiler inlines takes longer than its text each time: its
+// function has a loop, or makes a call that may take any time. What it calls now and then, as if a
+// buffer is full, does not count.
+func (f *finder) lasts(in ssa.CallInstruction) bool {
+	fn := in.Common().StaticCallee()
+	if fn == nil || f.briefCall(in) {
+		return false
+	}
+	lasts, known := f.longs[fn]
+	if !known {
+		f.longs[fn] = false // while it is looked at
+		lasts = slices.ContainsFunc(fn.Blocks, func(b *ssa.BasicBlock) bool {
+			return !leavesWithout(fn, b) && (inLoop(f.naturals(fn), b) || slices.ContainsFunc(b.Instrs, f.callLasts))
+		})
+		f.longs[fn] = lasts
+	}
+	return lasts
+}
+
+// callLasts reports whether an instruction is a call that may take any time.
+func (f *finder) callLasts(in ssa.Instruction) bool {
+	c, ok := in.(ssa.CallInstruction)
+	return ok && !f.briefCall(c) && (!f.Inlining.inlined(f.Fset.Position(c.Pos())) || f.lasts(c))
 }
 
 // brief reports whether a function of the package takes no longer than its text: it has no loop and

@@ -67,6 +67,36 @@ func short(list []int) (sum int) { // want proc
 	return sum
 }
 
+func square(n int) int { return n * n } // want skip proc "inlinable"
+
+func wrapped(n int) int { // want skip proc "inlinable", func derived
+	nested(n) // want call derived
+	return n
+}
+
+func seldom(n int) int { // want skip proc "inlinable", func derived
+	if n == 0 {
+		nested(n) // want skip call "inline"
+	}
+	return n
+}
+
+// What is inlined takes as long as what it always calls.
+//
+//go:noinline
+func inlines(list []int) (sum int) { // want proc
+	for _, v := range list { // want skip loop "short body"
+		sum += square(v) // want call
+	}
+	for _, v := range list { // want skip loop "short body"
+		sum += seldom(v) // want call
+	}
+	for _, v := range list { // want loop "range list"
+		sum += wrapped(v) // want call
+	}
+	return sum
+}
+
 //go:noinline
 func once(n int) { // want proc
 	for { // want skip loop "never repeats"

@@ -77,8 +77,8 @@ func (f *Facts) waitedFor() (chosen []*profile.Entry) {
 	return chosen
 }
 
-// divisible are the loops and procedures with much work of their own goroutines, each time enough to
-// be divided, those that are entered least often first.
+// divisible are the loops and procedures with much work of their own goroutines, each time enough
+// to be divided, those that are entered least often first.
 func (f *Facts) divisible() (list []*profile.Entry) {
 	for i := range f.Entries {
 		e := &f.Entries[i]

@@ -57,8 +57,8 @@ func TestInterval(t *testing.T) {
 	t.Logf("%d of %v covered, %.1f %% wide", covered, cases, 100*width)
 }
 
-// TestOwnError: what a computed run lacks of the recorded one may become less with the work, and not
-// by more than that does.
+// TestOwnError: what a computed run lacks of the recorded one may become less with the work, and
+// not by more than that does.
 func TestOwnError(t *testing.T) {
 	t.Parallel()
 	p := ran(t, 40, "rest")

@@ -38,7 +38,8 @@ const (
 	// in a part, and mechanismWorth that for a conclusion, and of the bound of an unknown gain:
 	// that names what is wrong, while less work gains something nearly everywhere.
 	partWorth, mechanismWorth = 0.25, 0.4
-	// proof is the weight of what an experiment confirms: that comes before what gains about as much.
+	// proof is the weight of what an experiment confirms: that comes before what gains about as
+	// much.
 	proof = 1.25
 )
 
@@ -87,6 +88,7 @@ func (s *Study) finding(c *Candidate, t *Tested) Finding {
 	f.Predicted = c.predicted(s.length().T)
 	f.Tried = s.tried(c)
 	f.Verdict, f.Reason = s.verdict(c, &f)
+	f.Reason = s.tie(c, &f)
 	if f.seldom = c.Seen > 0 && 2*c.Seen < len(s.Runs); f.seldom {
 		f.Reason = strings.TrimPrefix(fmt.Sprintf("%s; only %d of %d runs show it", f.Reason, c.Seen, len(s.Runs)), "; ")
 	}
@@ -182,10 +184,15 @@ func (s *Study) verdict(c *Candidate, f *Finding) (Verdict, string) {
 	if verdict == NoEffect && f.Predicted != nil && f.Predicted.Pct >= worthIt {
 		reason = "the run does not wait for it: delays do not make it longer"
 	}
-	if reason == "" && s.tied(c, f) {
-		reason = "others take nearly as long: more work in it makes the run longer, and less gains little"
-	}
 	return verdict, reason
+}
+
+// tie says that a part has a near-tie, beside a verdict and its reason.
+func (s *Study) tie(c *Candidate, f *Finding) string {
+	if f.Tested == nil || f.Verdict != Confirmed && f.Verdict != Undecided || !s.tied(c, f) {
+		return f.Reason
+	}
+	return strings.TrimPrefix(f.Reason+"; others take nearly as long: more work in it makes the run longer, and less gains little", "; ")
 }
 
 // sharp reports whether a gain is known to a factor of two, or to some points.

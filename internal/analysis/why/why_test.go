@@ -224,6 +224,10 @@ func TestTie(t *testing.T) {
 	if f := finding(t, a, "main.b"); f.Reason != "" {
 		t.Errorf("found %q, expected no reason", f.Reason)
 	}
+	a = judge(t, study(t, 0.002, truth{name: "main.a", gain: 4, lo: 0, hi: 16, effect: 0.1, model: 0.1, work: 0.5e9}))
+	if f := &a.Findings[0]; f.Verdict != why.Undecided || !strings.Contains(f.Reason, "; others take nearly as long") {
+		t.Errorf("found %q (%s), expected that others take nearly as long, too", f.Verdict, f.Reason)
+	}
 }
 
 // What is not known is said to be so, and is no 0.
@@ -339,7 +343,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// What an experiment confirms comes before what gains about as much, and not before what gains more.
+// What an experiment confirms comes before what gains about as much, and not before what gains
+// more.
 func TestProof(t *testing.T) {
 	for gain, want := range map[float64]string{12: "main.b", 15: "main.a"} {
 		s := study(t, 0.002, truth{name: "main.a", gain: gain, lo: gain - 2, hi: gain + 2, effect: 0.15, model: 0.08},
@@ -408,4 +413,24 @@ func FuzzRead(f *testing.F) {
 			_ = a.Brief(100)
 		}
 	})
+}
+
+// TestRule: that a run keeps the pace of a clock is said first, unless something gains much.
+func TestRule(t *testing.T) {
+	for gain, want := range map[float64]string{
+		4:  "The run keeps the pace of a clock: main.tick (a.go:1) waits, so that neither less work nor more workers help.",
+		30: "Let main.a do 20 % less at main.go:10, and the run becomes 30 % shorter (30 to 30); an experiment confirms it.",
+	} {
+		s := study(t, 0.002, truth{name: "main.a", gain: gain, lo: gain, hi: gain, effect: 0.05, model: 0.05})
+		s.Found = append(s.Found, why.Candidate{Kind: "pace", Ruled: true, AtMost: 9e8,
+			Subject: advice.Subject{Name: "main.tick"},
+			Text:    "The run keeps the pace of a clock: main.tick (a.go:1) waits. If that pace is meant, nothing is slow here"})
+		a := judge(t, s)
+		if a.First != want {
+			t.Errorf("gain of %g %%: found %q, expected %q", gain, a.First, want)
+		}
+		if f := finding(t, a, "main.tick"); f.Change != "change the pace of main.tick" || f.Verdict != why.Rules {
+			t.Errorf("found %q, %s", f.Change, f.Verdict)
+		}
+	}
 }

@@ -30,7 +30,12 @@ func (c *Candidate) words(by float64) string {
 		return fmt.Sprintf("let %s do %.0f %% less", c.Subject.Name, by)
 	}
 	ask, ok := asks[c.Change]
+	claim, _, _ := strings.Cut(c.Text, ":")
 	switch {
+	case c.Ruled:
+		return "change the pace of " + c.Subject.Name
+	case c.Subject.Name == "" && !ok:
+		return claim
 	case c.Kind == "turns":
 		return fmt.Sprintf("let %s and what it waits for work at the same time", c.Subject.Name)
 	case !ok:
@@ -43,7 +48,11 @@ func (c *Candidate) words(by float64) string {
 
 // first is the sentence about the first finding that promises something.
 func (a *Answer) first() string {
-	f := a.Best()
+	f, rule := a.Best(), a.rule()
+	if rule != nil && (f == nil || f.worth(a.Run.T) < little*100*measure.Ratio(rule.AtMost, a.Run.T)) {
+		says, _, _ := strings.Cut(rule.Text, ". ")
+		return capital(says) + ", so that neither less work nor more workers help."
+	}
 	if f == nil {
 		if a.Bound != "" {
 			return "No change that was found gains anything: " + a.Bound + "."
@@ -67,6 +76,20 @@ func (a *Answer) first() string {
 		return ask + ": its gain is not known."
 	}
 	return fmt.Sprintf("%s, and the %s becomes %s shorter at most.", ask, a.What(), measure.Percent(f.AtMost, a.Run.T))
+}
+
+// little is the share of what a rule takes below which other gains are not worth the first
+// sentence.
+const little = 0.1
+
+// rule is the rule that most of the run waits for; nil: there is none.
+func (a *Answer) rule() *Finding {
+	for i := range a.Findings {
+		if f := &a.Findings[i]; f.Verdict == Rules && f.Text != "" && 2*f.AtMost > a.Run.T {
+			return f
+		}
+	}
+	return nil
 }
 
 // Best is the finding that the first sentence is about; nil: none gains anything.

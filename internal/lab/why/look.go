@@ -19,6 +19,7 @@ import (
 	"qinst.dev/internal/lab"
 	"qinst.dev/internal/measure"
 	"qinst.dev/internal/trace"
+	"qinst.dev/sddf/spec"
 )
 
 const (
@@ -127,8 +128,9 @@ func requests(f *advice.Facts) (n int64) {
 	return n
 }
 
-// hidden are procedures of packages with probes that have none, and much of the processor time by
-// samples in what calls them.
+// hidden are procedures of packages with probes that have none: those with much of the processor
+// time, by samples in what calls them, and those that the compiler inlines, and that call others
+// with much of it. Else a helper would be named, with what all of its callers do.
 func (s *study) hidden(file string) (names []string, err error) {
 	t, err := trace.Open(file)
 	if err != nil {
@@ -148,12 +150,49 @@ func (s *study) hidden(file string) (names []string, err error) {
 			}
 		}
 	}
+	inlined := callsOfInlined(t.Tables())
+	for i := range t.Points {
+		pt := &t.Points[i]
+		name := inlinedWith(t.Tables(), pt)
+		for k := range p.Entries {
+			if e := &p.Entries[k]; name != "" && e.Name == pt.Name && advice.Written(e) {
+				sum[name] += min(1, inlined[name]/float64(max(1, e.Calls))) * float64(e.CallBusy)
+			}
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(sum)) {
 		if sum[name] >= leastOwn*float64(p.Busy) {
 			names = append(names, name)
 		}
 	}
 	return names, nil
+}
+
+// callsOfInlined is how often functions were called that the compiler inlines, by their names.
+func callsOfInlined(t *trace.Tables) map[string]float64 {
+	calls := map[string]float64{}
+	for range deepest { // those that are inlined into others, too
+		was := calls
+		calls = map[string]float64{}
+		for i := range t.Points {
+			pt := &t.Points[i]
+			if by := inlinedWith(t, pt); by != "" {
+				calls[pt.Name] += was[by]
+			} else if pt.Kind == spec.PointCall {
+				calls[pt.Name] += float64(pt.Hits)
+			}
+		}
+	}
+	return calls
+}
+
+// inlinedWith is the function that a call is in, if the compiler inlines that; else empty.
+func inlinedWith(t *trace.Tables, pt *trace.Point) string {
+	if pt.Kind != spec.PointCall || pt.Owner < 0 || int(pt.Owner) >= len(t.Points) ||
+		t.Points[pt.Owner].Kind != spec.PointFunc {
+		return ""
+	}
+	return t.Points[pt.Owner].Name
 }
 
 // unpredicted is why no gain can be computed.
