@@ -84,6 +84,13 @@ func (r *Runner) Once(ctx context.Context, name string, j Job, each func(Result)
 	return r.turn(ctx, Case{Name: name, Job: j}, 0, filepath.Join(scratch, "run.sddf"), p, each)
 }
 
+// During shows what is done without a run, on a terminal, until that is done.
+func (r *Runner) During(what string) (done func()) {
+	p := NewProgress(r.Stderr)
+	p.Show(time.Second, func() string { return what })
+	return p.Clear
+}
+
 // turn is one run of a case.
 func (r *Runner) turn(ctx context.Context, c Case, round int, trace string, p *Progress,
 	each func(Result) error) error {

@@ -100,10 +100,10 @@ func reasons(s *doc.Section, a *why.Answer) {
 		if f.Predicted == nil || f.Predicted.Plateau == nil || !f.Promises() {
 			continue
 		}
-		p, other := f.Predicted.Plateau, ""
-		if p.Other != "" {
-			other = fmt.Sprintf(": the run then takes its time for %s", p.Other)
+		p, other := f.Predicted, ""
+		if p.PlateauFor != "" {
+			other = fmt.Sprintf(": the run then takes its time for %s", p.PlateauFor)
 		}
-		s.Say("%d: however much less, it gains %.0f %% at most%s.", i+1, p.Pct, other)
+		s.Say("%d: however much less, it gains %.0f %% at most%s.", i+1, *p.Plateau, other)
 	}
 }

@@ -13,12 +13,12 @@ import (
 // number.
 func TestFindings(t *testing.T) {
 	t.Parallel()
-	busy := "the machine was busy"
+	busy, most := "the machine was busy", 15.
 	a := &why.Answer{First: "Let main.a do 20 % less.", Run: why.Length{T: 1e9, Lo: 9e8, Hi: 11e8, Runs: 5},
 		Bound: "all 2 processors are busy", Notes: []string{"runs differ"}, Findings: []why.Finding{
 			{Place: why.Place{Subject: "main.a", File: "/src/a.go", Line: 3}, Change: "let main.a do 20 % less",
 				Verdict: why.Undecided, Reason: busy,
-				Predicted: &why.Predicted{Gain: 1e8, Pct: 10, Lo: 8, Hi: 12, Plateau: &why.Plateau{Pct: 15, Other: "main.b"}},
+				Predicted: &why.Predicted{Gain: 1e8, Pct: 10, Lo: 8, Hi: 12, Plateau: &most, PlateauFor: "main.b"},
 				Tested:    &why.Tested{Delay: 2e8, Effect: 19e7, SE: 1e7, Model: 2e8}},
 			{Change: "split main.mu", Verdict: why.NotTestable, Reason: "it is small", AtMost: 3e8,
 				Text: "goroutines queue for it"},

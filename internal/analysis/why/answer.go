@@ -79,8 +79,10 @@ type Predicted struct {
 	Lo   float64 `json:"lo_pct"`
 	Hi   float64 `json:"hi_pct"`
 	// beyond it less work in this part gains nothing; null: there is no such bound
-	Plateau *Plateau `json:"plateau,omitempty"`
-	Curve   []Share  `json:"curve,omitempty"` // by one run; none: it is not a part
+	Plateau *float64 `json:"plateau_pct"`
+	// the part with most of the work that the run then depends on
+	PlateauFor string  `json:"plateau_for,omitempty"`
+	Curve      []Share `json:"curve,omitempty"` // by one run; none: it is not a part
 }
 
 // Tested is the effect of delays, measured and computed.

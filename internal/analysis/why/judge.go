@@ -122,11 +122,11 @@ func (c *Candidate) predicted(t int64) *Predicted {
 		p.Curve = c.Curve
 	}
 	if c.Most != nil && c.Kind == Part && c.Most.Pct > 0 {
-		most := *c.Most
+		most := c.Most.Pct
 		if len(c.Ends) > 0 {
-			most.Pct = stats.Median(slices.Sorted(slices.Values(c.Ends)))
+			most = stats.Median(slices.Sorted(slices.Values(c.Ends)))
 		}
-		p.Plateau = &most
+		p.Plateau, p.PlateauFor = &most, c.Most.Other
 	}
 	return p
 }

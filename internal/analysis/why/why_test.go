@@ -359,7 +359,7 @@ func TestProof(t *testing.T) {
 func TestPlateau(t *testing.T) {
 	s := study(t, 0.002, truth{name: "main.a", gain: 10, lo: 8, hi: 12, effect: 0.05, model: 0.05})
 	s.Found[0].Most, s.Found[0].Ends = &why.Plateau{Pct: 40, Other: "main.b"}, []float64{31, 20, 24}
-	if p := judge(t, s).Findings[0].Predicted.Plateau; p == nil || p.Pct != 24 || p.Other != "main.b" {
+	if p := judge(t, s).Findings[0].Predicted; p.Plateau == nil || *p.Plateau != 24 || p.PlateauFor != "main.b" {
 		t.Errorf("found %+v, expected 24 %%, then main.b", p)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// TestCallsOfInlined: what the compiler inlines is called as often as the calls that were counted
-// say, where it is inlined itself as often as what that is in.
+// TestCallsOfInlined: counted calls of an inlined function are its calls. Inside another inlined
+// function it has the calls of that one.
 func TestCallsOfInlined(t *testing.T) {
 	t.Parallel()
 	point := func(kind, name string, owner trace.PointID, hits uint64) trace.Point {
@@ -23,8 +23,8 @@ func TestCallsOfInlined(t *testing.T) {
 		point(spec.PointFunc, "main.next", 2, 0),
 		point(spec.PointCall, "main.decode", 0, 7),
 		point(spec.PointCall, "main.decode", 0, 2),
-		point(spec.PointCall, "main.next", 1, 0), // in main.decode
-		point(spec.PointCall, "main.work", 2, 0), // in main.next
+		point(spec.PointCall, "main.next", 1, 0), // called by main.decode
+		point(spec.PointCall, "main.work", 2, 0), // called by main.next
 		point(spec.PointCall, "main.none", 99, 0),
 	}
 	got := callsOfInlined(tables.Tables())

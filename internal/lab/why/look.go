@@ -62,32 +62,11 @@ func (s *study) look(traces []string) error {
 		took = append(took, trace.Time(r.T))
 	}
 	for i, file := range traces {
-		f, q, err := s.read(file)
+		n, err := s.lookAt(i, file, took)
 		if err != nil {
 			return err
 		}
-		asked = append(asked, requests(f))
-		if q != nil {
-			q.Among(predict.Differ(took))
-		}
-		items := advice.Of(f)
-		if i == 0 {
-			s.Bound = bound(f)
-			s.Found = append(conclusions(f, items), s.parts(f, q)...)
-			if q == nil {
-				s.Notes = append(s.Notes, s.unpredicted(f))
-			}
-		}
-		s.late(i, conclusions(f, items))
-		for k := range s.Found {
-			c := &s.Found[k]
-			c.Gains = append(c.Gains, s.gain(c, f, q, items))
-			if c.Most != nil && q != nil {
-				if ns, err := q.Takes("calls:" + c.Factor + "=-100%"); err == nil && ns > 0 {
-					c.Ends = append(c.Ends, max(0, 100*(1-ns/float64(q.T()))))
-				}
-			}
-		}
+		asked = append(asked, n)
 	}
 	s.Found = slices.DeleteFunc(s.Found, func(c why.Candidate) bool {
 		return c.Late > 0 && 2*c.Seen < len(s.Runs)
@@ -96,6 +75,38 @@ func (s *study) look(traces []string) error {
 		s.Notes = append(s.Notes, fmt.Sprintf("the load asks for %d to %d requests: one that asks for a time takes as long whatever the program does; expected the same number in each run", least, most))
 	}
 	return nil
+}
+
+// lookAt finds gains in the trace of a run, by its number from 0, and returns how many requests it
+// answered. took are the lengths of all runs.
+func (s *study) lookAt(run int, file string, took []trace.Time) (asked int64, err error) {
+	defer s.r.During(fmt.Sprintf("computing what changes gain in run %d of %d", run+1, len(took)))()
+	f, q, err := s.read(file)
+	if err != nil {
+		return 0, err
+	}
+	if q != nil {
+		q.Among(predict.Differ(took))
+	}
+	items := advice.Of(f)
+	if run == 0 {
+		s.Bound = bound(f)
+		s.Found = append(conclusions(f, items), s.parts(f, q)...)
+		if q == nil {
+			s.Notes = append(s.Notes, s.unpredicted(f))
+		}
+	}
+	s.late(run, conclusions(f, items))
+	for k := range s.Found {
+		c := &s.Found[k]
+		c.Gains = append(c.Gains, s.gain(c, f, q, items))
+		if c.Most != nil && q != nil {
+			if ns, err := q.Takes("calls:" + c.Factor + "=-100%"); err == nil && ns > 0 {
+				c.Ends = append(c.Ends, max(0, 100*(1-ns/float64(q.T()))))
+			}
+		}
+	}
+	return requests(f), nil
 }
 
 // late adds the conclusions of a run, by its number from 0, that those before did not show.
@@ -128,9 +139,9 @@ func requests(f *advice.Facts) (n int64) {
 	return n
 }
 
-// hidden are procedures of packages with probes that have none: those with much of the processor
-// time, by samples in what calls them, and those that the compiler inlines, and that call others
-// with much of it. Else a helper would be named, with what all of its callers do.
+// hidden are procedures of packages with probes that have none, and should: those with much of the
+// processor time in samples of their callers, and inlined callers of procedures with much of it.
+// Else a helper would stand for the work of all of its callers.
 func (s *study) hidden(file string) (names []string, err error) {
 	t, err := trace.Open(file)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"qinst.dev/internal/analysis/advice"
+	"qinst.dev/internal/analysis/steps"
 	"qinst.dev/internal/analysis/why"
 	"qinst.dev/internal/lab"
 )
@@ -25,16 +26,11 @@ func (s *study) try(ctx context.Context) error {
 			continue
 		}
 		changed := lab.Job{NoTrace: true, Settings: "mode=off"}
-		if t.Capacity == 0 {
-			changed.Env = []string{t.Text}
-		} else {
-			made, err := s.withCapacity(ctx, &t, &changed)
-			if err != nil {
-				return err
-			}
-			if !made {
-				continue
-			}
+		if made, err := s.made(ctx, &t, &changed); err != nil {
+			return err
+		} else if !made {
+			s.Notes = append(s.Notes, t.Text+" could not be tried: the program sets that itself, in a way that qinst does not see or change")
+			continue
 		}
 		if err := s.compare(ctx, &t, changed); err != nil {
 			return err
@@ -93,26 +89,46 @@ func (s *study) setting(c *why.Candidate) (t why.Setting, ok bool) {
 // collector is the kind of conclusions about the garbage collector.
 const collector = "garbage-collector"
 
-// withCapacity builds the program with another capacity of a channel, and reports whether a run of
-// it has that. It has not if what stores the channel first has another name, or if no package with
-// probes makes it.
-func (s *study) withCapacity(ctx context.Context, t *why.Setting, j *lab.Job) (made bool, err error) {
-	if j.Program, err = s.o.Rebuild(append(s.factorFlags(nil), t.Text)...); err != nil {
-		return false, err
+// made makes a change, and reports whether a run of the program has it, as far as a trace shows. A
+// channel may have another name where it is made, or be made by a package without probes, and the
+// program may set GOMAXPROCS itself.
+func (s *study) made(ctx context.Context, t *why.Setting, j *lab.Job) (made bool, err error) {
+	name, value, _ := strings.Cut(t.Text, "=")
+	switch {
+	case t.Capacity > 0:
+		if j.Program, err = s.o.Rebuild(append(s.factorFlags(nil), t.Text)...); err != nil {
+			return false, err
+		}
+	case name == "GOMAXPROCS":
+		j.Env = []string{t.Text}
+	default:
+		j.Env = []string{t.Text}
+		return true, nil
 	}
-	run := lab.Job{Program: j.Program, Settings: s.o.Settings}
+	run := lab.Job{Program: j.Program, Env: j.Env, Settings: s.o.Settings}
 	err = s.once(ctx, "a run with "+t.Text, run, func(res lab.Result) error {
 		f, _, err := s.read(res.Trace)
-		if err != nil || f.Program == nil {
-			return err
+		switch {
+		case err != nil:
+		case t.Capacity == 0:
+			made = fmt.Sprint(f.Procs) == value
+		case f.Program != nil:
+			made = hasCapacity(f.Program, t)
 		}
-		for i := range f.Program.Objects {
-			o := &f.Program.Objects[i]
-			for _, at := range o.Names() {
-				made = made || o.Cap == t.Capacity && f.Program.R.T.Points[at].Name == t.Subject
-			}
-		}
-		return nil
+		return err
 	})
 	return made, err
+}
+
+// hasCapacity reports whether a channel has the capacity that is tried for it.
+func hasCapacity(p *steps.Program, t *why.Setting) bool {
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		for _, at := range o.Names() {
+			if o.Cap == t.Capacity && p.R.T.Points[at].Name == t.Subject {
+				return true
+			}
+		}
+	}
+	return false
 }
