@@ -56,21 +56,3 @@ func TestInterval(t *testing.T) {
 	}
 	t.Logf("%d of %v covered, %.1f %% wide", covered, cases, 100*width)
 }
-
-// TestOwnError: what a computed run lacks of the recorded one may become less with the work, and
-// not by more than that does.
-func TestOwnError(t *testing.T) {
-	t.Parallel()
-	p := ran(t, 40, "rest")
-	p.End += p.End / 2 // a third of the run
-	for change, want := range map[string]float64{"main.part=-10%": 3.3, "main.part=-50%": 16.7} {
-		w, err := predict.ParseWhatIf(change)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x := predict.New(p, predict.Ask{Procs: []int{1}, Policy: sim.Sharing, WhatIf: []predict.WhatIf{w}}).WhatIf[0]
-		if less := x.GainPct - x.LoPct; math.Abs(less-want) > .5 {
-			t.Errorf("%s: it gains %.1f %%, or %.1f less, expected %.1f less", change, x.GainPct, less, want)
-		}
-	}
-}

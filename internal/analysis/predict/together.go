@@ -86,17 +86,6 @@ func both(p *steps.Program, a, b sim.Options) (sim.Options, error) {
 	return a, nil
 }
 
-// share is by which share work becomes less or more, 1 at most: all of it if an object changes.
-func (w *WhatIf) share() (most float64) {
-	for i := range w.of {
-		if !w.of[i].kind.share {
-			return 1
-		}
-		most = max(most, math.Abs(1-w.of[i].scale))
-	}
-	return min(1, most)
-}
-
 // unsure is the standard error of the amount of work that changes apply to, as a share of that.
 func (w *WhatIf) unsure(p *steps.Program) (off float64) {
 	for i := range w.of {

@@ -38,9 +38,8 @@ const (
 	// in a part, and mechanismWorth that for a conclusion, and of the bound of an unknown gain:
 	// that names what is wrong, while less work gains something nearly everywhere.
 	partWorth, mechanismWorth = 0.25, 0.4
-	// proof is the weight of what an experiment confirms: that comes before what gains about as
-	// much.
-	proof = 1.25
+	// doubt is the weight of less work whose gain no experiment confirms, next to what one does.
+	doubt = 0.8
 )
 
 // Judge judges all candidates of a study: those that gain most first, and last those that promise
@@ -310,12 +309,12 @@ func (f *Finding) worth(t int64) float64 {
 	case f.Predicted == nil:
 		return mechanismWorth * 100 * measure.Ratio(f.AtMost, t)
 	}
-	weight, known := mechanismWorth, 1.
-	if f.Kind == Part {
-		weight = partWorth
+	known := func(weight float64) float64 { return max(f.Predicted.Lo, weight*f.Predicted.Pct) }
+	switch {
+	case f.Kind != Part:
+		return known(mechanismWorth)
+	case f.Verdict != Confirmed:
+		return doubt * known(partWorth)
 	}
-	if f.Verdict == Confirmed {
-		known = proof
-	}
-	return known * max(f.Predicted.Lo, weight*f.Predicted.Pct)
+	return known(partWorth)
 }

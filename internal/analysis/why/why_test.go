@@ -343,8 +343,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// What an experiment confirms comes before what gains about as much, and not before what gains
-// more.
+// Less work that an experiment confirms comes before other that gains about as much, and not before
+// what gains more.
 func TestProof(t *testing.T) {
 	for gain, want := range map[float64]string{12: "main.b", 15: "main.a"} {
 		s := study(t, 0.002, truth{name: "main.a", gain: gain, lo: gain - 2, hi: gain + 2, effect: 0.15, model: 0.08},
