@@ -101,7 +101,7 @@ func (s *simulation) inTurn(g steps.G, id steps.StepID, obj steps.ObjectID) bool
 func (t *turns) comes(s *simulation, at turn) bool {
 	g, waits := t.later[at]
 	delete(t.later, at)
-	if waits && g != steps.NoG {
+	if waits && g != steps.NoG && s.gs[g].waits {
 		s.gs[g].waits = false
 		s.enqueue(g)
 	}

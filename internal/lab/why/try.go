@@ -20,6 +20,9 @@ const pairs = 8
 // try makes the changes of conclusions that need no editor: variables of the Go runtime's, and the
 // capacity of a channel where it is made.
 func (s *study) try(ctx context.Context) error {
+	if s.done() {
+		return nil
+	}
 	for i := range s.Found {
 		t, ok := s.setting(&s.Found[i])
 		if !ok || slices.ContainsFunc(s.Settings, func(o why.Setting) bool { return o.Text == t.Text }) {
@@ -29,7 +32,10 @@ func (s *study) try(ctx context.Context) error {
 		if made, err := s.made(ctx, &t, &changed); err != nil {
 			return err
 		} else if !made {
-			s.Notes = append(s.Notes, t.Text+" could not be tried: the program sets that itself, in a way that qinst does not see or change")
+			note := t.Text + " could not be tried: the program sets that itself, in a way that qinst does not see or change"
+			if !slices.Contains(s.Notes, note) { // by the same command before
+				s.Notes = append(s.Notes, note)
+			}
 			continue
 		}
 		if err := s.compare(ctx, &t, changed); err != nil {
