@@ -262,6 +262,8 @@ func (t *Tested) verdict() (Verdict, string) {
 		return More, t.differ()
 	case t.seen > sees*model:
 		return Undecided, t.unseen()
+	case t.off > sees*max(effect, model):
+		return Undecided, "computed runs differ too much: their effect is only known to " + measure.Time(int64(t.off))
 	}
 	return Confirmed, ""
 }

@@ -112,7 +112,8 @@ func (s *study) lookAt(run int, file string, took []trace.Time) (asked int64, er
 // late adds the conclusions of a run, by its number from 0, that those before did not show.
 func (s *study) late(run int, found []why.Candidate) {
 	for _, c := range found {
-		if slices.ContainsFunc(s.Found, func(o why.Candidate) bool { return o.ID() == c.ID() }) {
+		if i := slices.IndexFunc(s.Found, func(o why.Candidate) bool { return o.ID() == c.ID() }); i >= 0 {
+			s.Found[i].WhatIf = cmp.Or(s.Found[i].WhatIf, c.WhatIf) // what can be tried, if not predicted, in all
 			continue
 		}
 		c.Late = run
