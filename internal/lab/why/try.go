@@ -32,7 +32,7 @@ func (s *study) try(ctx context.Context) error {
 		if made, err := s.made(ctx, &t, &changed); err != nil {
 			return err
 		} else if !made {
-			note := t.Text + " could not be tried: the program sets that itself, in a way that qinst does not see or change"
+			note := t.Text + " could not be tried: a run with it is as before, because something else in the program sets that"
 			if !slices.Contains(s.Notes, note) { // by the same command before
 				s.Notes = append(s.Notes, note)
 			}

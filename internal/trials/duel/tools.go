@@ -172,9 +172,9 @@ func reasons(e *bench.Env, q *question, r *row) error {
 		f := &a.Findings[i]
 		s := said{ID: f.Kind, Subject: f.Subject, Text: strings.TrimSpace(f.Change + ": " + f.Text)}
 		switch {
-		case !f.Promises() && (i > 0 || f.Verdict != why.More): // what the first sentence is about has no number then
+		case !f.Promises() && i > 0:
 			continue
-		case !f.Promises():
+		case !f.Promises(): // the first sentence is about it, without a number
 		case f.Tried != nil:
 			s.Gain = &promise{f.Tried.Pct, f.Tried.Lo, f.Tried.Hi}
 		case f.Predicted != nil:
