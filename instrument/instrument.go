@@ -19,6 +19,7 @@ import (
 type Package struct {
 	src *Source
 	*loaded
+	asked *points.Package // for its points
 }
 
 // Load parses and type-checks a package. An error means that the compiler will
@@ -28,7 +29,7 @@ func Load(src *Source) (*Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Package{src, l}, nil
+	return &Package{src, l, nil}, nil
 }
 
 // Points finds the package's points. told delivers the compiler's inlining decisions for the
@@ -39,12 +40,19 @@ func (p *Package) Points(told <-chan *points.Inlining, limits points.Limits) *po
 	if inlining == nil {
 		return nil
 	}
-	return points.Find(&points.Package{
+	p.asked = &points.Package{
 		Path: p.src.Path, ImportPath: p.src.ImportPath,
 		Fset: p.fset, Files: p.files, Types: p.types, Info: p.info,
 		Inlining: inlining, Limits: limits, SSA: form, SSAError: err, FileName: p.src.FileName,
 		Assembly: p.src.Assembly,
-	})
+	}
+	return points.Find(p.asked)
+}
+
+// Fewer finds the points again when it is known which functions are too large for all of them.
+func (p *Package) Fewer(large points.Large) *points.Set {
+	p.asked.Large = large
+	return points.Find(p.asked)
 }
 
 // Position returns the place of a node of the package's.

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"slices"
 	"strings"
 )
 
@@ -51,19 +50,6 @@ func (r OneBody) String() string {
 		"many defers", "large"}[r]
 }
 
-// A function of more than 5,000 nodes gets hardly anything inlined (inlineBigFunctionNodes in
-// cmd/compile/internal/inline). The compiler's nodes differ from those of the syntax by function:
-// below the first bound nothing is large, between the two the compiler is asked, see SettleLarge.
-// Beyond the second a function would take long to compile. Functions of one form of call and
-// nothing else, of fourteen forms, were large at an estimate of 5,300 and more.
-const (
-	sureNodes = 4000
-	mostNodes = 18000
-
-	incNodes   = 14 // of a call that is counted in line
-	pointNodes = 40 // of any other probe
-)
-
 // mostCopied is the largest number of nodes that the copies of a literal may have together, if
 // what it stands in stands twice.
 const mostCopied = 1000
@@ -75,7 +61,7 @@ type Redeclared struct {
 	Stmt  *ast.AssignStmt
 }
 
-// Bodies tell how often a function's text stands.
+// Bodies is how often a function's text stands, and why.
 type Bodies struct {
 	Once OneBody // why it stands once, 0 if it stands twice
 
@@ -83,58 +69,23 @@ type Bodies struct {
 	// in a block.
 	Redeclared []Redeclared
 
-	perhapsLarge bool // it stands twice, and both bodies together may be too large
+	few          bool // calls and loops have no probes, because it is large
+	perhapsLarge bool // with its probes it may be too large, see Large
+	surelyLarge  bool
 }
 
 // chooseBodies decides whether fn's text stands twice.
 func (f *finder) chooseBodies(fn *Func) {
 	if fn.Bodies.Once = f.oneBody(fn); fn.Bodies.Once == 0 {
 		fn.Bodies.Redeclared, _ = f.redeclared(fn)
-		fn.Bodies.perhapsLarge = f.bothNodes(fn, f.own(fn, func(OneBody) {})) > sureNodes
 	}
-}
-
-// bothNodes estimates the nodes of fn with both bodies, one of which has the probes.
-func (f *finder) bothNodes(fn *Func, own int) int {
-	nodes := 2*own + pointNodes*fn.probes()
-	for _, a := range fn.Probes.Insertions {
-		for _, n := range a.Points {
-			if _, told := f.set.Dynamic[n]; !told {
-				nodes -= pointNodes - incNodes
-			}
-		}
-	}
-	return nodes
-}
-
-// PerhapsLarge reports whether any function may be too large for both bodies.
-func (s *Set) PerhapsLarge() bool {
-	return slices.ContainsFunc(s.Funcs, func(fn *Func) bool { return fn.twice() && fn.Bodies.perhapsLarge })
-}
-
-// SettleLarge makes those functions stand once that are too large for both bodies, according to
-// what "compile -m=2" says of the package with probes: nil if it said nothing. It reports whether
-// there are any.
-func (s *Set) SettleLarge(report []byte) (found bool) {
-	large := map[string]bool{}
-	for line := range strings.Lines(string(report)) {
-		if _, rest, ok := strings.Cut(line, ": function "); ok {
-			name, _, _ := strings.Cut(rest, " considered 'big'")
-			large[elide(name)] = true
-		}
-	}
-	for _, fn := range s.Funcs {
-		if fn.twice() && fn.Bodies.perhapsLarge && (report == nil || large[strings.TrimPrefix(fn.Name, s.prefix)]) {
-			s.once(fn, OnceLarge)
-			found = true
-		}
-		fn.Bodies.perhapsLarge = false
-	}
-	return found
+	f.doubt(fn, f.own(fn, func(OneBody) {}))
 }
 
 func (f *finder) oneBody(fn *Func) (why OneBody) {
 	switch {
+	case f.large(fn) != noneLarge:
+		return OnceLarge
 	case fn.Small && !f.manyCounters(&fn.Probes):
 		return OnceSmall
 	case fn.Bare && fn.probes() == len(fn.Exit.Returns):
@@ -169,7 +120,7 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 		why = OnceResult
 	case s.defers > 0 && s.openCoded(0) && !both.openCoded(0):
 		why = OnceDefers
-	case f.bothNodes(fn, nodes) > mostNodes, !declared && f.bothNodes(fn, nodes) > sureNodes:
+	case !declared && f.bothNodes(fn, nodes) > sureNodes:
 		why = OnceLarge // names of literals are not those of a plain build yet
 	case fn.copied() > 0 && nodes<<fn.copied() > mostCopied:
 		why = OnceNested
@@ -322,7 +273,7 @@ func (f *finder) redeclared(fn *Func) (list []Redeclared, simple bool) {
 }
 
 // captures reports whether a literal in fn holds a parameter that is assigned to before the literal
-// and not behind. The compiler gives the literal a copy. In two texts an assignment follows
+// and not after it. The compiler gives the literal a copy. In two texts an assignment follows
 // the first literal, so that the variable would be shared, and on the heap (see the escape analysis
 // of closures).
 func (f *finder) captures(fn *Func) bool {

@@ -51,7 +51,8 @@ func (f *finder) chooseExit(fn *Func) {
 	fn.Exit.Returns = s.returns
 	switch {
 	case fn.Bare:
-	case s.rangeFunc || f.shadowsResult(fn) || len(s.returns) > mostCounters:
+	case s.rangeFunc || f.shadowsResult(fn) || len(s.returns) > mostCounters,
+		f.large(fn) >= exitsLarge && s.defers == 0:
 		fn.Exit.Form = DeferredExit
 	case s.defers == 0:
 	case s.openCoded(0) && !s.openCoded(1):

@@ -23,6 +23,7 @@ type Inlining struct {
 	to    map[string]bool      // names of what is inlined somewhere
 	names []string             // of all functions, sorted
 	lines map[string]int       // at which functions begin, by name
+	big   map[string]bool      // names of functions so large that hardly anything is inlined into them
 }
 
 type verdict struct {
@@ -34,7 +35,7 @@ type verdict struct {
 // ParseInlining reads the output of "compile -m=2".
 func ParseInlining(out []byte) *Inlining {
 	in := &Inlining{at: map[string][]verdict{}, calls: map[string]bool{}, to: map[string]bool{},
-		lines: map[string]int{}}
+		lines: map[string]int{}, big: map[string]bool{}}
 	sc := bufio.NewScanner(bytes.NewReader(out))
 	sc.Buffer(nil, len(out)+1)
 	for sc.Scan() {
@@ -42,6 +43,10 @@ func ParseInlining(out []byte) *Inlining {
 		if pos, name, ok := strings.Cut(line, ": inlining call to "); ok {
 			in.calls[pos] = true
 			in.to[elide(name)] = true
+			continue
+		}
+		if name, ok := bigName(line); ok {
+			in.big[name] = true
 			continue
 		}
 		pos, rest, can := cutVerdict(line)

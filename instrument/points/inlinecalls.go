@@ -23,6 +23,7 @@ func (f *finder) inlineCalls(fn *Func) {
 		once = onceCalls(form)
 	}
 	var calls []*ast.CallExpr
+	left := false // of any of them
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
@@ -30,21 +31,19 @@ func (f *finder) inlineCalls(fn *Func) {
 		case *ast.CallExpr:
 			if tv := f.Info.Types[n.Fun]; !tv.IsType() && !tv.IsBuiltin() {
 				calls = append(calls, n)
+				left = left || !f.intrinsic(n)
 			}
 		}
 		return true
 	})
-	if len(calls) == 0 {
-		return
-	}
-	if !fn.Bare { // else it is there already, for the function's operations
+	if left && !fn.Bare { // else it is there already, for the function's operations
 		f.addInlined(fn)
 	}
 	p := &placer{finder: f, fn: fn}
 	for _, c := range calls {
 		name, dynamic := p.callee(c)
-		if !once[c.Lparen] {
-			f.skip(fn, c.Pos(), spec.PointCall, name, Inline)
+		if why := f.derives(c, once); why != 0 {
+			f.skip(fn, c.Pos(), spec.PointCall, name, why)
 			continue
 		}
 		pt := f.add(fn, c.Lparen, spec.PointCall, name)
@@ -52,6 +51,18 @@ func (f *finder) inlineCalls(fn *Func) {
 			pt.Flags |= spec.FlagDynamic
 		}
 	}
+}
+
+// derives returns the reason why a call's count does not follow from that of its function, 0 if it
+// does.
+func (f *finder) derives(c *ast.CallExpr, once map[token.Pos]bool) SkipReason {
+	switch {
+	case f.intrinsic(c):
+		return Intrinsic
+	case !once[c.Lparen]:
+		return Inline
+	}
+	return 0
 }
 
 // addInlined appends the point of a function without a probe of its own.

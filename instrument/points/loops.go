@@ -144,6 +144,9 @@ func (l *looper) loop(s ast.Stmt, body *ast.BlockStmt, head spot) *Loop {
 			why = ShortLoop
 		}
 	}
+	if why == 0 && l.fn.Bodies.few && !forced && !lp.Spin {
+		why = TooLarge
+	}
 	name := l.name(s, loopName(s))
 	if why != 0 {
 		l.skip(l.fn, s.Pos(), spec.PointLoop, name, why)

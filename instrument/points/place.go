@@ -427,6 +427,12 @@ func (p *placer) call(c *ast.CallExpr, head spot, kind string, flags uint32) {
 	if lit, ok := ast.Unparen(c.Fun).(*ast.FuncLit); ok && p.literals[lit].Skip == Dead {
 		head.skip = Dead
 	}
+	switch {
+	case kind == spec.PointCall && flags == 0 && p.intrinsic(c):
+		head.skip = Intrinsic
+	case p.fn.Bodies.few:
+		head.skip = TooLarge
+	}
 	if head.skip != 0 {
 		p.skip(p.fn, c.Pos(), kind, name, head.skip)
 		return

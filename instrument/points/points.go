@@ -30,6 +30,9 @@ type Package struct {
 	// Inlining holds the compiler's decisions in a build without probes.
 	Inlining *Inlining
 
+	// Large says which functions were too large for their probes.
+	Large Large
+
 	// SSA is the built SSA form. If it could not be built, SSA is nil, no loop is a
 	// point, and SSAError holds the reason.
 	SSA      *ssa.Package
@@ -224,6 +227,7 @@ func Find(p *Package) *Set {
 			p.Flags |= spec.FlagServes
 		}
 		f.chooseExit(fn)
+		fn.Bodies.few = f.large(fn) != noneLarge
 		f.placeCalls(fn)
 		f.chooseBodies(fn)
 		f.set.Points[fn.Point].OneBody = fn.Bodies.Once

@@ -28,6 +28,9 @@ const (
 	Dead      // after a constant condition; the compiler drops it
 	Reduces   // a method of an extension, which runs in the tool's goroutine
 
+	TooLarge // probes would make the procedure so large that the compiler inlines nothing into it
+
+	Intrinsic     // the compiler replaces the call by instructions: there is none
 	PostStatement // in the post statement of a for loop
 	CaseValue     // in a case of a switch that has a tag
 	GotoLabel     // in the head of a statement that a goto jumps to
@@ -72,6 +75,10 @@ func (r SkipReason) String() string {
 		return "dead code"
 	case Reduces:
 		return "part of an extension"
+	case TooLarge:
+		return "procedure too large"
+	case Intrinsic:
+		return "compiler intrinsic"
 	case PostStatement:
 		return "post statement"
 	case CaseValue:
@@ -126,6 +133,8 @@ func (f *finder) skipFunc(fn *Func) SkipReason {
 		return NoSSA
 	case f.Limits.Size > 0 && f.size(fn) < f.Limits.Size && !f.demanded(fn):
 		return Small
+	case f.large(fn) == probesLarge:
+		return TooLarge
 	case f.inlinable(fn):
 		if fn.Forced = f.demanded(fn) || f.forces(fn) || Synchronizes(f.Types.Path()); !fn.Forced {
 			return Inlinable

@@ -1,6 +1,7 @@
 package toolexec
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,6 +92,43 @@ func (p *process) withAccessor(c *command) (with *command, standIn string, err e
 	}
 	return &command{c.tool, slices.Concat(c.flags, []string{"-importcfg", file(".cfg")}), c.files}, file(".a"), nil
 }
+
+// forLists returns a command that only reports on a package with probes, where the list of imports
+// has Go's own runtime: without the accessor's functions. Others take their place in a package of
+// another name. It is the first of files that imports them.
+func (p *process) forLists(c *command, files []string) (*command, error) {
+	const path = "qinst_accessor"
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		return nil, err
+	}
+	text = bytes.Replace(text, []byte(`"`+rewrite.Accessor+`"`), []byte(`"`+path+`"`), 1)
+	file := filepath.Join(c.objdir(), path)
+	list, err := os.ReadFile(c.flag("importcfg"))
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, "\npackagefile "+path+"="+file+".a\n"...)
+	for name, content := range map[string][]byte{files[0]: text, file + ".cfg": list, file + ".go": []byte(listedAccessor)} {
+		if err := os.WriteFile(name, content, 0o666); err != nil {
+			return nil, err
+		}
+	}
+	args := []string{"-o", file + ".a", "-p", path, "-pack", file + ".go"}
+	if out, err := p.run(c.tool, args); err != nil {
+		return nil, fmt.Errorf("compiling the accessor: %w: %s", err, out)
+	}
+	return &command{c.tool, slices.Concat(c.flags, []string{"-importcfg", file + ".cfg"}), c.files}, nil
+}
+
+const listedAccessor = `package accessor
+
+import "unsafe"
+
+func QinstAt() unsafe.Pointer { return nil }
+
+func QinstDepth() unsafe.Pointer { return nil }
+`
 
 // dropAccessor removes the accessor from what the compiled package imports: the linker would
 // compare it with the real package runtime.

@@ -91,7 +91,10 @@ func (p *process) prepare(c *command, pkg *instrument.Package, set *points.Set) 
 		set.CountInLine(false)
 	}
 	with = c
-	if set.InLine {
+	switch {
+	case set.InLine && p.lists:
+		with, err = p.forLists(c, files)
+	case set.InLine:
 		with, standIn, err = p.withAccessor(c)
 	}
 	return with, files, standIn, err
@@ -107,11 +110,7 @@ func (p *process) attempt(c *command, pkg *instrument.Package, set *points.Set) 
 	if err != nil {
 		return nil, err
 	}
-	large := p.askLarge(with, files, set)
 	out, err := p.build(c.tool, args)
-	if set.SettleLarge(<-large) && err == nil {
-		return p.attempt(c, pkg, set)
-	}
 	if err != nil {
 		first, _, _ := strings.Cut(string(out), "\n")
 		return out, fmt.Errorf("%w: %s", err, first)
@@ -122,23 +121,28 @@ func (p *process) attempt(c *command, pkg *instrument.Package, set *points.Set) 
 	return out, err
 }
 
-// askLarge asks the compiler whether functions are too large for both bodies, if that is in doubt.
-// Few are, so that it is asked while it compiles, and the package is compiled again if one is. The
-// channel delivers nil if the compiler said nothing.
-func (p *process) askLarge(c *command, files []string, set *points.Set) <-chan []byte {
-	answer := make(chan []byte, 1)
-	if !set.PerhapsLarge() {
-		answer <- nil
-		return answer
-	}
-	go func() {
-		said, err := p.explain(c, files)
-		if err != nil {
-			said = nil // the compiler says why when it compiles
+// settle returns the points of a package when no procedure is too large for its probes. Where that
+// is in doubt the compiler is asked, which takes a quarter of a compilation.
+func (p *process) settle(c *command, pkg *instrument.Package, set *points.Set) (*points.Set, error) {
+	for large := (points.Large{}); ; set = pkg.Fewer(large) {
+		if !c.countsInLine() {
+			set.CountInLine(false)
 		}
-		answer <- said
-	}()
-	return answer
+		if !set.PerhapsLarge() {
+			return set, nil
+		}
+		with, files, _, err := p.prepare(c, pkg, set)
+		if err != nil {
+			return nil, err
+		}
+		report, err := p.explain(with, files)
+		if err != nil {
+			report = nil // the compiler says why when it compiles
+		}
+		if !set.TooLarge(report, large) {
+			return set, nil
+		}
+	}
 }
 
 // plain compiles the command's own files.
@@ -226,7 +230,7 @@ func Examine(args []string, importPath string, sel Selection, env func(string) s
 	if err != nil {
 		return nil, err
 	}
-	p := &process{sel: sel, env: env}
+	p := &process{sel: sel, env: env, lists: true}
 	_, set, err := p.examine(c, c.flag("p"), importPath)
 	return set, err
 }
@@ -243,7 +247,12 @@ func (p *process) examine(c *command, path, importPath string) (*instrument.Pack
 		<-inlining // its files must not be removed before
 		return nil, nil, nil
 	}
-	return pkg, pkg.Points(inlining, p.sel.limits()), nil
+	set := pkg.Points(inlining, p.sel.limits())
+	if set == nil {
+		return pkg, nil, nil
+	}
+	set, err = p.settle(c, pkg, set)
+	return pkg, set, err
 }
 
 func writeFiles(c *command, changed []instrument.File) ([]string, error) {

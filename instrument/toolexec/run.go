@@ -37,6 +37,7 @@ type process struct {
 	sel            Selection
 	env            func(string) string
 	stdout, stderr io.Writer
+	lists          bool // points, and compiles nothing
 }
 
 // Run runs a tool's command line. It does not return if the tool can take this
@@ -54,7 +55,7 @@ func Run(sel Selection, args []string) error {
 	if err != nil {
 		return err
 	}
-	p := &process{sel, os.Getenv, os.Stdout, os.Stderr}
+	p := &process{sel, os.Getenv, os.Stdout, os.Stderr, false}
 	switch {
 	case tool == "link":
 		return p.link(args)

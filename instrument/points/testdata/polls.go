@@ -61,15 +61,15 @@ func doneOf(ctx context.Context) { // want proc polls
 //
 //go:noinline
 func left(n *atomic.Int64) { // want proc
-	for n.Load() > 0 { // want loop "for n.Load() > 0", call
+	for n.Load() > 0 { // want loop "for n.Load() > 0", skip call "compiler intrinsic"
 		crunch()  // want call
-		n.Add(-1) // want call
+		n.Add(-1) // want skip call "compiler intrinsic"
 	}
 }
 
 //go:noinline
 func (s *server) atomics() { // want proc polls
-	for !s.flag.Load() { // want loop "for !s.flag.Load()", call
+	for !s.flag.Load() { // want loop "for !s.flag.Load()", skip call "compiler intrinsic"
 		crunch() // want call
 	}
 }
@@ -91,7 +91,7 @@ func (s *server) locked() { // want proc polls
 
 //go:noinline
 func (s *server) tries() error { // want proc polls
-	for !s.flag.Load() { // want loop "for !s.flag.Load()", call
+	for !s.flag.Load() { // want loop "for !s.flag.Load()", skip call "compiler intrinsic"
 		if err := try(); err != nil { // want call
 			return err
 		}
@@ -152,7 +152,7 @@ func cancelled(ctx context.Context, list []int) { // want proc
 
 //go:noinline
 func both(flag *atomic.Bool, n int) { // want proc
-	for i := 0; i < n && !flag.Load(); i++ { // want loop "for i < n && !flag.Load()", call
+	for i := 0; i < n && !flag.Load(); i++ { // want loop "for i < n && !flag.Load()", skip call "compiler intrinsic"
 		crunch() // want call
 	}
 }
@@ -186,7 +186,7 @@ func counted(list []int, until time.Time) { // want proc
 }
 
 func small(flag *atomic.Bool) { // want func derived polls "p.small", skip proc "inlinable"
-	for !flag.Load() { // want skip call "inline"
+	for !flag.Load() { // want skip call "compiler intrinsic"
 		crunch() // want skip call "inline"
 	}
 }

@@ -22,6 +22,11 @@ var programs = []program{
 	{"zstd", "zstd: both ways", "github.com/klauspost/compress/...", 5, 55, 2000},
 	{"literals", "function literals", "main", 5, 105, 4000},
 	{"lasts", "a loop of main that lasts", "main", 1000, 2_501_000, 40_000_000},
+	{"tengo", "tengo: a virtual machine", "github.com/d5/tengo/v2/...", 20, 180, 4000},
+	{"regexp2", "regexp2: search", "github.com/dlclark/regexp2/...", 5, 20, 600},
+	{"leveldb", "goleveldb: write and read", "github.com/syndtr/goleveldb/...", 20, 80, 2500},
+	{"fastjson", "fastjson: parse and write", "github.com/valyala/fastjson/...", 20, 720, 25000},
+	{"yaegi", "yaegi: closures of an interpreter", "github.com/traefik/yaegi/...", 20, 360, 5500},
 }
 
 // setting is one of the recorder's. A plain program has none.
