@@ -55,6 +55,17 @@ func (p *Package) Fewer(large points.Large) *points.Set {
 	return points.Find(p.asked)
 }
 
+// Single finds them again when it is known that some functions cannot have twins.
+func (p *Package) Single(set *points.Set, list []string) *points.Set {
+	if p.asked.Single == nil {
+		p.asked.Single = map[string]bool{}
+	}
+	for _, name := range set.Roots(list) {
+		p.asked.Single[name] = true
+	}
+	return points.Find(p.asked)
+}
+
 // Position returns the place of a node of the package's.
 func (p *Package) Position(pos token.Pos) token.Position { return p.fset.Position(pos) }
 

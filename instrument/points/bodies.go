@@ -69,6 +69,10 @@ type Bodies struct {
 	// in a block.
 	Redeclared []Redeclared
 
+	Twin  bool      // the probes are in a second function
+	Held  []string  // of a literal with a twin: the variables that it holds, in the order of its closures
+	Start token.Pos // of a declared function: where the declaration before it ends
+
 	few          bool // calls and loops have no probes, because it is large
 	perhapsLarge bool // with its probes it may be too large, see Large
 	surelyLarge  bool

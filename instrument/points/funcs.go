@@ -16,10 +16,10 @@ import (
 func (f *finder) nameFuncs() {
 	inits := 0
 	for _, file := range f.Files {
-		after := file.Package
+		after := file.Name.End()
 		for _, decl := range file.Decls {
 			if d, ok := decl.(*ast.FuncDecl); ok {
-				f.nameDecl(d, pragmas(file, after, d.Type.Func), &inits)
+				f.nameDecl(d, after, pragmas(file, after, d.Type.Func), &inits)
 			}
 			after = decl.End()
 		}
@@ -38,8 +38,8 @@ func (f *finder) nameFuncs() {
 	}
 }
 
-func (f *finder) nameDecl(d *ast.FuncDecl, doc []*ast.Comment, inits *int) {
-	fn := &Func{Node: d, Type: d.Type, Body: d.Body, doc: doc}
+func (f *finder) nameDecl(d *ast.FuncDecl, start token.Pos, doc []*ast.Comment, inits *int) {
+	fn := &Func{Node: d, Type: d.Type, Body: d.Body, doc: doc, Bodies: Bodies{Start: start}}
 	obj, _ := f.Info.Defs[d.Name].(*types.Func)
 	switch {
 	case d.Name.Name == "_":
@@ -68,18 +68,36 @@ type namer struct {
 	first string // between the name and the number: ".func", inside literals "."
 	count int
 	skip  SkipReason // why the code being walked is not probed; Dead: the compiler will not see it
+
+	// met, if there is one, is called with each identifier that the compiler meets, in place of
+	// numbering literals.
+	met func(*ast.Ident)
 }
 
 func (n *namer) walk(node ast.Node) {
 	ast.Inspect(node, func(node ast.Node) bool {
+		if e, ok := node.(ast.Expr); ok && n.met != nil {
+			if n.Info.Types[e].Value != nil || n.skip == Dead {
+				return false
+			}
+		}
 		switch x := node.(type) {
+		case *ast.Ident:
+			if n.met != nil {
+				n.met(x)
+			}
 		case *ast.FuncLit:
 			n.literal(x)
 		case *ast.GoStmt:
-			n.begun.started[ast.Unparen(x.Call.Fun)] = true
-			n.begun.begin(n.Info, x.Call.Fun)
+			if n.met == nil {
+				n.begun.started[ast.Unparen(x.Call.Fun)] = true
+				n.begun.begin(n.Info, x.Call.Fun)
+			}
 			n.walk(x.Call)
 		case *ast.CallExpr:
+			if n.met != nil {
+				return true
+			}
 			switch arg := passedToGo(x).(type) {
 			case nil:
 			case *ast.FuncLit:
@@ -114,6 +132,10 @@ func (n *namer) walk(node ast.Node) {
 }
 
 func (n *namer) literal(lit *ast.FuncLit) {
+	if n.met != nil {
+		n.walk(lit.Body)
+		return
+	}
 	if n.literals[lit] != nil {
 		return
 	}

@@ -51,9 +51,10 @@ func (k Kinds) String() string {
 // overrides Size, Small and Depth.
 type Limits struct {
 	Kinds Kinds
-	Size  int // least number of SSA instructions of a procedure
-	Small int // procedures of fewer instructions are only counted; 0: none
-	Depth int // number of nested loops to probe, from the outside; 0 for all
+	Size  int  // least number of SSA instructions of a procedure
+	Small int  // procedures of fewer instructions are only counted; 0: none
+	Twins bool // procedures are left as they are, and have a second one with the probes
+	Depth int  // number of nested loops to probe, from the outside; 0 for all
 
 	Without []string // names of procedures that get no probes, and whose calls are not counted
 	// names of procedures that get theirs whatever their size, and although the compiler would

@@ -119,7 +119,7 @@ func (s *Set) Holding() []*Func {
 	return slices.DeleteFunc(s.Twice(), func(fn *Func) bool { return len(fn.nest.literals) == 0 })
 }
 
-func (fn *Func) twice() bool { return fn.Skip == 0 && fn.Bodies.Once == 0 }
+func (fn *Func) twice() bool { return fn.Skip == 0 && !fn.Bodies.Twin && fn.Bodies.Once == 0 }
 
 // copies is the number of times that the compiler meets fn's literals.
 func (fn *Func) copies() int {

@@ -33,6 +33,9 @@ type Package struct {
 	// Large says which functions were too large for their probes.
 	Large Large
 
+	// Single are functions that cannot have twins, by their symbols.
+	Single map[string]bool
+
 	// SSA is the built SSA form. If it could not be built, SSA is nil, no loop is a
 	// point, and SSAError holds the reason.
 	SSA      *ssa.Package
@@ -229,7 +232,7 @@ func Find(p *Package) *Set {
 		f.chooseExit(fn)
 		fn.Bodies.few = f.large(fn) != noneLarge
 		f.placeCalls(fn)
-		f.chooseBodies(fn)
+		f.chooseForm(fn)
 		f.set.Points[fn.Point].OneBody = fn.Bodies.Once
 		f.chooseLoops(fn)
 	}

@@ -77,7 +77,10 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 	w.each(funcs, w.exits)
 	w.each(funcs, func(fn *points.Func) {
 		w.turns(fn)
-		if fn.Bodies.Once == 0 {
+		switch {
+		case fn.Bodies.Twin:
+			w.twin(fn, funcs)
+		case fn.Bodies.Once == 0:
 			w.bodies(fn)
 		}
 	})
@@ -157,6 +160,9 @@ func (w *writer) header(name string, text []byte) {
 // entry names the results if the exits need it, and marks the start of the body.
 func (w *writer) entry(fn *points.Func) {
 	at := fn.Body.Lbrace + 1
+	if n := len(fn.Bodies.Held); n > 0 {
+		w.insert(at, " %s = %s;", strings.Repeat(", _", n)[2:], strings.Join(fn.Bodies.Held, ", "))
+	}
 	if fn.Small && !fn.Summed && (!w.set.InLine || fn.Bodies.Once != 0) {
 		w.insert(at, " %s;", w.counting(fn, []uint32{fn.Point}))
 	}

@@ -68,8 +68,9 @@ type (
 )
 type @ptr = @unsafe.Pointer
 
-// Not 0: the point is not to be reached. The second half has the levels of procedures.
-var @off [2*%[6]d]%[7]s
+// Not 0: the point is not to be reached. The second third has the levels of procedures, and the last
+// one what is known of the jumps in them.
+var @off [3*%[6]d]%[7]s
 
 //go:linkname @enter runtime.qinst_enter
 func @enter(point %[2]s) @u64
@@ -170,7 +171,21 @@ func @acquired[T @any](err T, n %[2]s, object, queue @uptr) T { if *(*@uptr)(@pt
 func @many(n @u64) @uptr { if n > 1<<16 - 1 { n = 1<<16 - 1 }; return 1<<16 | @uptr(n) }
 
 `, pkg.Name(), t.u32, t.u64, t.str, t.uptr, max(1, len(list)), t.u8, counted, imports) + names.expand("%s", more) +
-		names.register(t, "base", "off", len(list), table, at, wordsOf(set))), nil
+		names.register(t, "base", "off", len(list), table, at, wordsOf(set), names.twins(t, set))), nil
+}
+
+// twins declares the table of procedures with twins: the offsets of both, which the object gets in
+// the end, and the point.
+func (n Names) twins(t abi, set *points.Set) string {
+	var b strings.Builder
+	for _, twin := range set.Twins(n.Prefix) {
+		bits := uint32(spec.TwinListed)
+		if twin.Literal {
+			bits |= spec.TwinLiteral
+		}
+		b.WriteString(n.expand("^@u32(0), ^@u32(0), %d, ", bits|twin.Point))
+	}
+	return n.expand("\n\nvar @twins = [...]%s{%s}\n", t.u32, b.String())
 }
 
 // Accessor is the package that has the address of a goroutine's ledger. A package that does not
@@ -244,11 +259,15 @@ import @unsafe "unsafe"
 
 type @string = %s
 
-`, pkg.Name(), t.str) + names.register(t, "sites", "sites", len(list), table, "", "")), nil
+`, pkg.Name(), t.str) + names.register(t, "sites", "sites", len(list), table, "", "", "")), nil
 }
 
 // register returns the end of such a file.
-func (n Names) register(t abi, base, off string, points int, table []byte, at, callees string) string {
+func (n Names) register(t abi, base, off string, points int, table []byte, at, callees, twins string) string {
+	pairs := "@nowhere), 0"
+	if twins != "" {
+		pairs = "@twins), @u32(len(@twins)/3)"
+	}
 	if at != "" {
 		at = n.expand("&@%s", at)
 	} else {
@@ -258,18 +277,19 @@ func (n Names) register(t abi, base, off string, points int, table []byte, at, c
 	if off == base {
 		probes = 0
 	}
+	quoted := strconv.QuoteToASCII(string(table))
 	return n.expand(`//go:linkname @register qinst_register
-func @register(base *%[1]s, points %[1]s, table @string, off @unsafe.Pointer, probes %[1]s, at *%[7]s, callees @string) %[2]s
+func @register(base *%[1]s, points %[1]s, table @string, off @unsafe.Pointer, probes %[1]s, at *%[7]s, callees @string, twins @unsafe.Pointer, pairs %[1]s) %[2]s
 
 // A number above any point's says that the package is not registered yet.
 var @%[4]s %[1]s = 1 << 21
 
-var _ = @register(&@%[4]s, %[3]d, *(*@string)(@unsafe.Pointer(&@table)), @unsafe.Pointer(&@%[5]s), %[6]d, %[8]s, *(*@string)(@unsafe.Pointer(&@callees)))
+var _ = @register(&@%[4]s, %[3]d, *(*@string)(@unsafe.Pointer(&@table)), @unsafe.Pointer(&@%[5]s), %[6]d, %[8]s, *(*@string)(@unsafe.Pointer(&@callees)), @unsafe.Pointer(&%[9]s)
 
 var @nowhere %[7]s
 
-var @table = `, t.u32, t.boolean, points, base, off, probes, t.uptr, at) + strconv.QuoteToASCII(string(table)) +
-		n.expand("\n\nvar @callees = ") + strconv.QuoteToASCII(callees) + "\n"
+var @table = `, t.u32, t.boolean, points, base, off, probes, t.uptr, at, n.expand("%s", pairs)) + quoted +
+		n.expand("\n\nvar @callees = ") + strconv.QuoteToASCII(callees) + twins + "\n"
 }
 
 // Table encodes the points as the fields of a "probes" record that follow its

@@ -20,7 +20,7 @@ func TestCallees(t *testing.T) {
 	}
 	want := wordsOf(set)
 	text := NewNames(nil).register(abi{"uint32", "uint32", "uint64", "uintptr", "string", "bool"}, "base", "off", 600,
-		nil, "at", want)
+		nil, "at", want, "")
 	f, err := parser.ParseFile(token.NewFileSet(), "a.go", "package p; import _qinst_unsafe \"unsafe\"\n"+text, 0)
 	if err != nil {
 		t.Fatal(err)

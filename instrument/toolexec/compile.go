@@ -28,7 +28,7 @@ func (p *process) instrument(c *command, path, importPath string) error {
 	for _, w := range set.Warnings {
 		fmt.Fprintf(p.stderr, "qinst: %s:%d: %s\n", w.Pos.Filename, w.Pos.Line, w.Text)
 	}
-	if c.has("dynlink") || c.has("linkshared") { // symbols go by name
+	if c.byName() {
 		set.Once(set.Holding())
 	}
 	if c.countsInLine() && set.CountInLine(true) {
@@ -59,16 +59,28 @@ func (p *process) instrument(c *command, path, importPath string) error {
 	return nil
 }
 
+// byName reports whether symbols go by their names, so that no two may have the same.
+func (c *command) byName() bool { return c.has("dynlink") || c.has("linkshared") }
+
 // probed compiles the package with probes and returns the compiler's output. If names of
 // functions in a text that stands twice are in doubt, the package is compiled again, with that
-// text once.
+// text once. So it is if some functions cannot have twins.
 func (p *process) probed(c *command, pkg *instrument.Package, set *points.Set) ([]byte, error) {
-	for again := false; ; again = true {
+	for again := false; ; {
 		out, err := p.attempt(c, pkg, set)
 		if err != nil {
 			return out, err
 		}
-		doubtful, err := c.mend(pkg, set)
+		single, doubtful, err := p.mend(c, pkg, set)
+		if err != nil {
+			single = set.Twinned()
+		}
+		if len(single) > 0 {
+			if set, err = p.settle(c, pkg, pkg.Single(set, single)); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if err != nil || again && len(doubtful) > 0 {
 			doubtful = set.Doubled()
 		}
@@ -76,6 +88,7 @@ func (p *process) probed(c *command, pkg *instrument.Package, set *points.Set) (
 			return out, nil
 		}
 		set.Once(doubtful)
+		again = true
 	}
 }
 
@@ -247,7 +260,9 @@ func (p *process) examine(c *command, path, importPath string) (*instrument.Pack
 		<-inlining // its files must not be removed before
 		return nil, nil, nil
 	}
-	set := pkg.Points(inlining, p.sel.limits())
+	limits := p.sel.limits()
+	limits.Twins = limits.Twins && !c.byName()
+	set := pkg.Points(inlining, limits)
 	if set == nil {
 		return pkg, nil, nil
 	}

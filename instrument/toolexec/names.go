@@ -11,25 +11,33 @@ import (
 
 // mend gives the functions of the compiled package the names that they have without probes, see
 // Mend, and removes probes from the debug information.
-func (c *command) mend(pkg *instrument.Package, set *points.Set) (doubtful []*points.Func, err error) {
+//
+// It returns functions that cannot have the twins that they have, or functions whose text may not
+// stand twice, if there are any: then the package is to be compiled again.
+func (p *process) mend(c *command, pkg *instrument.Package, set *points.Set) (single []string, doubtful []*points.Func,
+	err error) {
 	name := c.flag("o")
 	if object := c.flag("linkobj"); object != "" {
 		name = object
 	}
 	archive, err := os.ReadFile(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	twins := set.Twins(pkg.Names().Prefix)
+	if archive, single, err = pair(archive, p.env("GOARCH"), set, twins, pkg.Names().Prefix); err != nil || single != nil {
+		return single, nil, err
 	}
 	if doubtful, err = Mend(archive, set); err != nil || len(doubtful) > 0 {
-		return doubtful, err
+		return nil, doubtful, err
 	}
 	object, err := goobj.Open(archive)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	names, lines := pkg.Names(), pkg.Ends(set)
 	for _, file := range []string{binaryName(filepath.Join(c.objdir(), instrument.AddedName), dir, c.flag("trimpath")),
@@ -37,9 +45,40 @@ func (c *command) mend(pkg *instrument.Package, set *points.Set) (doubtful []*po
 		lines[file] = nil
 	}
 	if err := object.Tell(goobj.Debug{Result: names.Result, Helper: names.Prefix, Lines: lines}); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return nil, os.WriteFile(name, archive, 0o666)
+	return nil, nil, os.WriteFile(name, archive, 0o666)
+}
+
+// pair ties twins to their procedures, and gives them, and all that is in them, the names of these.
+// It returns the archive with them, or functions that cannot have one.
+func pair(archive []byte, arch string, set *points.Set, twins []points.Twin, prefix string) (paired []byte,
+	single []string, err error) {
+	if len(twins) == 0 {
+		return archive, nil, nil
+	}
+	var pairs []goobj.Pair
+	for _, t := range twins {
+		pairs = append(pairs, goobj.Pair{Plain: t.Plain, Twin: t.Twin})
+	}
+	if archive, single, err = goobj.Pairs(archive, arch, set.Symbol(prefix+"twins"), pairs); err != nil || single != nil {
+		return nil, single, err
+	}
+	object, err := goobj.Open(archive)
+	if err != nil {
+		return nil, nil, err
+	}
+	funcs, err := object.Funcs()
+	if err != nil {
+		return nil, nil, err
+	}
+	names, untwinned := map[string]string{}, set.Untwinned(prefix)
+	for _, f := range funcs {
+		if name := untwinned(f.Name); name != f.Name {
+			names[f.Name] = name
+		}
+	}
+	return archive, nil, object.Rename(names)
 }
 
 // Mend gives the functions of a compiled package the names that they have without probes. If

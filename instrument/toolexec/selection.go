@@ -40,8 +40,8 @@ type Selection struct {
 }
 
 // selectionFlags are qinst's own flags.
-var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "depth", "without", "factors", "cap", "prune",
-	"then", "mark"}
+var selectionFlags = []string{"include", "exclude", "kinds", "size", "small", "twins", "depth", "without", "factors",
+	"cap", "prune", "then", "mark"}
 
 // ParseSelection takes qinst's own flags off the front of args.
 func ParseSelection(args []string) (Selection, []string, error) {
@@ -119,6 +119,8 @@ func (s *Selection) set(name string, values []string) error {
 		kinds, err := points.ParseKinds(values)
 		s.Kinds = kinds
 		return err
+	case "twins":
+		s.Twins = true
 	case "size", "small", "depth":
 		n, err := strconv.Atoi(strings.Join(values, ","))
 		if err != nil || n < 0 {
@@ -165,6 +167,9 @@ func (s Selection) Flags() []string {
 	}
 	if s.Small != 0 {
 		flags = append(flags, "-small="+strconv.Itoa(max(0, s.Small)))
+	}
+	if s.Twins {
+		flags = append(flags, "-twins=on")
 	}
 	if s.Depth != 0 {
 		flags = append(flags, "-depth="+strconv.Itoa(s.Depth))

@@ -73,6 +73,7 @@ const importOrder = `
 	sddf, instrument/points, runtime/edit < instrument/rewrite;
 	instrument/rewrite < instrument;
 	sddf, runtime/edit, ratecontrol, runtime/settings < runtime/inject;
+	golang.org/x/arch/x86/x86asm < instrument/internal/goobj;
 	instrument, instrument/rewrite, instrument/internal/goobj, runtime/inject, runtime/api, github.com/BurntSushi/toml < instrument/toolexec;
 
 	# experiments: what runs programs reads no traces, and each experiment reads what it compares

@@ -123,6 +123,8 @@ func (e Estimate) Part(part, observed uint64) Estimate {
 func (t *Program) Hits(id PointID) Estimate {
 	p := &t.Points[id]
 	switch r := p.Representative; {
+	case p.Uncounted:
+		return Estimate{Value: p.Hits, Lo: max(1, p.Hits)}
 	case p.Kind == spec.PointProc && p.Summed():
 		return t.called[id]
 	case r != id && t.Points[r].Summed():
@@ -134,7 +136,7 @@ func (t *Program) Hits(id PointID) Estimate {
 	}
 	bound := Estimate{Value: p.Hits, Lo: p.Hits}
 	x, a := t.Points[p.Representative].Bursts, f.Bursts
-	if x == nil || a == nil || f.Kind == spec.PointLoop && f.Owner >= 0 && t.Points[f.Owner].Plain > 0 {
+	if x == nil || a == nil || f.Uncounted || f.Kind == spec.PointLoop && f.Owner >= 0 && t.Points[f.Owner].Plain > 0 {
 		return bound // of the last, the procedure's activations without probes had iterations that nobody counted
 	}
 	c := stats.Clusters{N: float64(a.N), Units: float64(a.Hits), UnitSquares: float64(a.Squares),
@@ -172,7 +174,7 @@ func (t *Program) Unit(p *Point) *Point {
 			return &t.Points[loop]
 		}
 	}
-	if p.Owner < 0 || t.Points[p.Owner].Plain == 0 {
+	if p.Owner < 0 || t.Points[p.Owner].Plain == 0 && !t.Points[p.Owner].Uncounted {
 		return nil
 	}
 	return &t.Points[p.Owner]
@@ -192,7 +194,8 @@ func (c *rawCounts) readBursts(t *Trace) {
 		b := Bursts{Hits: v[2], Squares: v[3], Products: v[4]}
 		switch {
 		case p.Kind == spec.PointProc:
-			p.Plain = min(v[1], p.Hits)
+			p.Uncounted = v[1]&spec.Uncounted != 0
+			p.Plain = min(v[1]&^spec.Uncounted, p.Hits)
 			b = Bursts{N: v[4], Hits: v[2], Squares: v[3]}
 		case p.Kind == spec.PointLoop && v[1] > 0:
 			p.Plain = min(v[1], mostHits)

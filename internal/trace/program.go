@@ -68,6 +68,8 @@ type Totals struct {
 	// others reached.
 	Plain  uint64
 	Bursts *Bursts
+
+	Uncounted bool // a procedure that ran without probes at times when its entries were not counted, too
 }
 
 // Times sums up the timed activations of a point, which have no events.

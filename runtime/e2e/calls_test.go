@@ -13,7 +13,10 @@ import (
 // in every way, and by goroutines that wait or never end.
 func TestCalls(t *testing.T) {
 	t.Parallel()
-	exe := e2e.Build(t, "programs", "calls")
+	checkCalls(t, e2e.Build(t, "programs", "calls"))
+}
+
+func checkCalls(t *testing.T, exe string) {
 	for _, settings := range []string{"mode=count", "mode=sample", "mode=trace", "odd:*=time", "mode=count,memory=4MiB",
 		"GOMAXPROCS=1"} {
 		waiting := "2000"

@@ -20,7 +20,7 @@ import (
 
 // TestRandomPrograms runs programs that know how often each call is made and each
 // loop turns. With and without probes they print the same, and the probes count
-// the same, exactly. QINST_PROGRAMS is how many, after the first QINST_SEED.
+// the same, exactly; so they do in twins. QINST_PROGRAMS is how many, after the first QINST_SEED.
 func TestRandomPrograms(t *testing.T) {
 	t.Parallel()
 	number := func(name string, fallback int) int {
@@ -44,12 +44,10 @@ func TestRandomPrograms(t *testing.T) {
 	for i := range n {
 		write(fmt.Sprintf("p%d/main.go", seed+i), progen.Program(uint64(seed+i)))
 	}
-	for _, out := range []string{"plain", "probed"} {
+	for out, flags := range map[string][]string{"plain": nil, "probed": {"-toolexec", "qinst"},
+		"twins": {"-toolexec", "qinst -twins=on"}} {
 		write(out+"/.keep", "")
-		args := []string{"build", "-o", out + "/", "./..."}
-		if out == "probed" {
-			args = append([]string{"build", "-toolexec", "qinst"}, args[1:]...)
-		}
+		args := slices.Concat([]string{"build"}, flags, []string{"-o", out + "/", "./..."})
 		cmd := exec.Command("go", args...)
 		cmd.Dir = dir
 		if text, err := cmd.CombinedOutput(); err != nil || len(text) > 0 {
@@ -60,8 +58,11 @@ func TestRandomPrograms(t *testing.T) {
 	for i := range n {
 		name := fmt.Sprintf("p%d", seed+i)
 		t.Run(name, func(t *testing.T) {
-			c, l := checkRandom(t, dir, name)
+			c, l := checkRandom(t, dir, "probed", name)
 			calls, loops = calls+c, loops+l
+			if c2, l2 := checkRandom(t, dir, "twins", name); c2 < c || l2 < l {
+				t.Errorf("twins count %d calls and %d loops, expected %d and %d", c2, l2, c, l)
+			}
 		})
 	}
 	t.Logf("%d lines with calls, %d loops", calls, loops)
@@ -70,13 +71,13 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-func checkRandom(t *testing.T, dir, name string) (calls, loops int) {
+func checkRandom(t *testing.T, dir, form, name string) (calls, loops int) {
 	want, err := exec.Command(filepath.Join(dir, "plain", name)).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, want)
 	}
 	file := filepath.Join(dir, name+".sddf")
-	cmd := exec.Command(filepath.Join(dir, "probed", name))
+	cmd := exec.Command(filepath.Join(dir, form, name))
 	cmd.Env = append(os.Environ(), "QINST=limit=0,budget=off,out="+file)
 	if got, err := cmd.CombinedOutput(); err != nil || string(got) != string(want) {
 		t.Fatalf("%v: it prints\n%s\nexpected\n%s", err, got, want)

@@ -34,6 +34,7 @@ var contexts = []struct {
 		"qinstCheckRate", "qinstMatches"}},
 	{"writer", []string{"qinstWriter"}},
 	{"sampler", []string{"qinstTakeSamples"}},
+	{"jumper", []string{"qinstJumper", "qinstJumperPark", "qinstJumpAll"}},
 	{"reducer", []string{"qinstReducer", "qinstReduceWait", "qinstReducePark", "qinstReduceRound", "qinstReduceTake",
 		"qinstReduceChange", "qinstReduceGive",
 		"qinstReduceDropped", "qinstReducePackets", "qinstReduceParts", "qinstReduceAnswer", "qinstReduceLeave",

@@ -210,6 +210,14 @@ const (
 	ProcProbed  = 3
 )
 
+// Bits of the third word of each entry of a package's table of twins, above the point. One is
+// always set: the word is not 0, so that the table has all of its bytes in the object file.
+// Closures of a literal may have the code of either.
+const (
+	TwinListed  = 1 << 29
+	TwinLiteral = 1 << 28
+)
+
 // FlagSmall marks a procedure that is only counted: its time is in its callers' lines.
 const FlagSmall = 1 << 9
 
@@ -505,11 +513,15 @@ var (
 var Bursts = Layout{Variants: []Variant{variant(-1, "burst", 5, "what bursts found at one point", []BitField{
 	{Name: "probe", Word: 0, Width: 32, Unit: Probe,
 		Doc: "procedure, a loop that went on without probes, or a point in one of these"},
-	{Name: "plain", Word: 1, Width: 64, Doc: "of a procedure: activations without probes, in the whole run; of a loop: iterations; else 0"},
+	{Name: "plain", Word: 1, Width: 64, Doc: "of a procedure: activations without probes, in the whole run, with the highest bit if there were more that nobody counted; of a loop: iterations; else 0"},
 	{Name: "hits", Word: 2, Width: 64, Doc: "in bursts; if plain is not 0: activations or iterations with probes"},
 	{Name: "squares", Word: 3, Width: 64, Doc: "sum over bursts of the square of the burst's hits"},
 	{Name: "products", Word: 4, Width: 64, Doc: "sum over bursts of the product of the burst's hits and of its activations of the procedure, or iterations of the loop; if plain is not 0: number of bursts that found one, or hits of an earlier one"},
 })}}
+
+// Uncounted is the bit that says of a procedure's activations without probes that some were not
+// counted.
+const Uncounted = 1 << 63
 
 // Records are the records of an instrumented program's file.
 var Records = []Record{

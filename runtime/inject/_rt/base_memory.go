@@ -102,7 +102,7 @@ func qinstAdvise(p, size, advice uintptr) (errno uintptr) {
 }
 
 // qinstProtect sets what may be done with whole pages of memory.
-// Context: start, probe, hook, goroutine, writer, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler, jumper.
 func qinstProtect(p, size, prot uintptr) bool {
 	_, _, e := linux.Syscall6(qinstSysMprotect, p, size, prot, 0, 0, 0)
 	return e == 0

@@ -23,7 +23,7 @@ type qinstList struct {
 
 // next is the word of item i that leads on: free items hold it in their own memory, so a
 // list needs none.
-// Context: start, probe, hook, goroutine, writer, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler, jumper.
 //
 //go:nosplit
 func (l *qinstList) next(i uint32) *uint32 {
@@ -35,7 +35,7 @@ func (l *qinstList) next(i uint32) *uint32 {
 
 // push puts an item on the list. The caller must have stopped using the item, because its
 // first word is overwritten.
-// Context: start, probe, hook, goroutine, writer, sampler.
+// Context: start, probe, hook, goroutine, writer, sampler, jumper.
 //
 //go:nosplit
 func (l *qinstList) push(i uint32) {
@@ -106,7 +106,7 @@ func (l *qinstPool) get(reserve uint32) uintptr {
 
 // put gives a piece back. Its memory stays mapped, since a pop that slept may still read
 // the first word.
-// Context: goroutine, writer.
+// Context: goroutine, writer, jumper.
 //
 //go:nosplit
 func (l *qinstPool) put(addr uintptr) {

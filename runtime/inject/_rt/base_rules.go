@@ -319,7 +319,7 @@ func qinstPackedOf(s string) qinstPacked {
 
 // peek returns the next byte, 0 at the end. It needs no error, because the tool itself
 // wrote the data.
-// Context: start, probe, end, goroutine, writer, reducer.
+// Context: start, probe, end, goroutine, writer, jumper, reducer.
 func (p *qinstPacked) peek() byte {
 	if p.at == p.end {
 		return 0
@@ -328,7 +328,7 @@ func (p *qinstPacked) peek() byte {
 }
 
 // byte takes the next byte.
-// Context: start, probe, end, goroutine, writer, reducer.
+// Context: start, probe, end, goroutine, writer, jumper, reducer.
 func (p *qinstPacked) byte() byte {
 	b := p.peek()
 	// Reading stops at the end of the table, whatever lengths say, because a wrong length
@@ -529,7 +529,7 @@ func qinstKindOf(point uint32) (kind uint8) {
 				o.role = qinstServes
 			case kind == "go": // what it starts is told of by the profile stack
 				qinstRulingOf(t.base + i - o.within).hold = 0
-			case flag&qinstFlagTwice != 0:
+			case flag&qinstFlagTwice != 0 && (i >= t.probes || *t.jumpOf(uintptr(i))&qinstJumpFixed == 0):
 				o.hold = qinstProcEntered
 			case o.kind != qinstPair || o.within != 0:
 			default:

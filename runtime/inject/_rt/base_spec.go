@@ -127,6 +127,8 @@ const (
 	qinstProcEntered   = 1
 	qinstProcCounted   = 2
 	qinstProcProbed    = 3
+	qinstTwinListed    = 536870912
+	qinstTwinLiteral   = 268435456
 	qinstFlagSmall     = 512
 	qinstFlagSummed    = 2048
 	qinstFlagUnseen    = 4096
@@ -143,6 +145,7 @@ const (
 	qinstUnitWord      = 2147483648
 	qinstNoTrips       = 18446744073709551615
 	qinstAddressBits   = 48
+	qinstUncounted     = 9223372036854775808
 	// "instRing"
 	qinstRingMagic   = 7453010236206706281
 	qinstRingVersion = 9

@@ -9,11 +9,18 @@ import "unsafe"
 // of the instrumented package, which is never unmapped.
 // qinstTable is a package's table of points.
 type qinstTable struct {
-	text   string
-	base   uint32
-	probes uint32  // points of it that have a byte in off; all, or none
-	off    uintptr // the package's bytes: one a point, see offOf, and one more, see levelOf
-	kinds  bool    // of its points rate control has them, and where their procedures begin
+	text         string
+	base         uint32
+	probes       uint32  // points of it that have a byte in off; all, or none
+	off          uintptr // the package's bytes: one a point, see offOf, and one more, see levelOf
+	twins, pairs uintptr // of procedures with twins
+	patches      uintptr // of these
+	code         uintptr // where the text begins
+	low, high    uintptr // the pages with these procedures
+	changed      uint32  // atomic: jumps are to be written
+	open         bool    // the pages may be written
+
+	kinds bool // of its points rate control has them, and where their procedures begin
 
 	words string // of each word of ledgers the offset of its point, four bytes
 }
@@ -31,7 +38,11 @@ var (
 func (t *qinstTable) setOff(v byte) {
 	for i := range uintptr(t.probes) {
 		*t.offOf(i) = v
-		*t.levelOf(i) = qinstUsual * (1 - v)
+		if level := qinstUsual * (1 - v); *t.jumpOf(i) == 0 {
+			*t.levelOf(i) = level
+		} else {
+			t.give(i, level)
+		}
 	}
 }
 
@@ -41,7 +52,7 @@ func (t *qinstTable) offOf(i uintptr) *byte { return (*byte)(unsafe.Pointer(t.of
 
 // levelOf is the level of a procedure, by the number of its first point: 0 if it runs as it was
 // written, without probes.
-// Context: start, probe, goroutine, writer.
+// Context: start, probe, goroutine, writer, jumper.
 func (t *qinstTable) levelOf(i uintptr) *byte {
 	return (*byte)(unsafe.Pointer(t.off + uintptr(t.probes) + i))
 }
@@ -80,10 +91,16 @@ func (t *qinstTable) setLevel(i uintptr) {
 	level := t.levelNow(owner, i)
 	if qinstHeld != 0 && level == qinstProcProbed && !qinstBurst.on {
 		if c := qinstControlOf(t.base + uint32(owner)); c.held != 0 {
-			level = c.held
+			if level = c.held; c.bare {
+				level = qinstProcPlain
+			}
 		}
 	}
-	*t.levelOf(owner) = level
+	if *t.jumpOf(owner) == 0 {
+		*t.levelOf(owner) = level
+	} else {
+		t.give(owner, level)
+	}
 }
 
 // levelNow returns the level that a procedure is to have: the highest of its points'. It looks at

@@ -73,6 +73,8 @@
 //	reducer    A goroutine of the runtime that the writer alone wakes. It may call anything,
 //	           for it runs extensions, which are user code. It has locks of its own, held
 //	           while nobody waits, and allocates in user code.
+//	jumper     Another one, that stops the world to write jumps. It locks nothing of ours,
+//	           and does not allocate.
 //
 // Locks of ours are spin locks. Their holders are on a system stack, since a goroutine
 // could be preempted with the lock and everybody else would spin until it runs again.

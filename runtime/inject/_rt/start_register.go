@@ -11,7 +11,7 @@ import "unsafe"
 //go:linkname qinstRecordKind qinst_record_kind
 func qinstRecordKind(point *uint32, description, table string) (tag uint32) {
 	*point = qinstMaxPoints
-	if !qinstRegister(point, 1, table, nil, 0, nil, "") || *point >= qinstMaxPoints {
+	if !qinstRegister(point, 1, table, nil, 0, nil, "", nil, 0) || *point >= qinstMaxPoints {
 		return 0
 	}
 	systemstack(func() {
@@ -45,13 +45,17 @@ func qinstApplyRules(t *qinstTable) {
 //
 //go:linkname qinstRegister qinst_register
 func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer, probes uint32, at *uintptr,
-	words string) bool {
+	words string, twins unsafe.Pointer, pairs uint32) bool {
 	t := qinstTable{text: table, probes: probes, off: uintptr(off), words: words}
 	if qinstStarted == 0 {
 		t.setOff(1)
 		return false
 	}
 	ok := false
+	if pairs != 0 && qinstJumps.gp == 0 && qinstBudgetOn {
+		qinstPrepareStubs()
+		qinstStartJumper()
+	}
 	systemstack(func() {
 		qinstLockMemory()
 		defer qinstUnlockMemory()
@@ -83,6 +87,7 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 		if qinstControlled {
 			qinstApplyRules(&qinstTables[qinstNTables-1])
 		}
+		qinstTables[qinstNTables-1].twin(uintptr(twins), pairs)
 		qinstNext += points
 		qinstHead[qinstRingWordPoints] = uint64(qinstNext)
 		qinstLogPacket(qinstProbesHead, *base, table)

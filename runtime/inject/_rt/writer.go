@@ -64,6 +64,7 @@ var qinstWhyText = [...]string{"exit", "panic or fatal error", "signal", "exec",
 
 // qinstWake wakes the writer if it sleeps. The word is changed by one thread only, so
 // that one makes the system call.
+// Context: start, probe, hook, end, goroutine, writer, sampler, reducer.
 //
 //go:nosplit
 func qinstWake() {
@@ -130,6 +131,9 @@ func qinstWriter() {
 		busy := qinstDrain()
 		qinstPrepare()
 		qinstControlWindow()
+		if qinstMayStop() {
+			qinstStopForJumps()
+		}
 		qinstBurstDue()
 		qinstAnswer()
 		qinstGive()

@@ -41,6 +41,8 @@ const (
 	qinstBurstAgain = 1 << 10   // hits after which one that could not end it tries again
 
 	// Parts of the budget: probes of procedures that are not held, and bursts.
+	qinstStubNS     = 1.3 // of an entry that a stub counts
+	qinstPartStub   = 0.02
 	qinstPartProbes = 0.5
 	qinstPartBursts = 0.2
 
@@ -285,7 +287,7 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 		costs = b.dear / ns * qinstBurstNS
 	}
 	gap := (costs*ns + b.dearest*b.lasts) / max(1, qinstPartBursts*budget)
-	gap = max(gap, 2*b.took*ns/max(1, qinstPartBursts*budget))
+	gap = max(gap, 2*b.took*ns/max(1, qinstPartBursts*budget), 2*qinstBurstShare*float64(qinstJumps.took))
 	b.gap = int64(min(max(gap, qinstBurstLeast), qinstBurstMost*max(b.lasts, qinstBurstNS)))
 	return counting
 }
@@ -340,9 +342,13 @@ func qinstHoldOne(unit uint32, c *qinstControl, saves, most, least float64) floa
 	switch {
 	case c.held == 0:
 		if saves > most && saves > least && qinstBurstSums != 0 {
+			c.bare = qinstShouldBare(unit, c, least)
 			qinstHold(unit, c)
 		}
-	case saves > most*qinstHeldAgain && saves > least*qinstHeldAgain:
+	case c.held == qinstProcEntered && !c.bare && qinstShouldBare(unit, c, least):
+		c.bare = true
+		qinstSetUnit(unit)
+	case c.bare || saves > most*qinstHeldAgain && saves > least*qinstHeldAgain:
 		c.calm = 0
 	case c.calm < qinstHeldCalm:
 		c.calm++
@@ -354,6 +360,19 @@ func qinstHoldOne(unit uint32, c *qinstControl, saves, most, least float64) floa
 	}
 	qinstBurst.dear += saves
 	return 0
+}
+
+// qinstShouldBare reports whether even counting the entries of a procedure would take too much.
+// Context: writer.
+func qinstShouldBare(unit uint32, c *qinstControl, least float64) bool {
+	t := qinstTableOf(unit)
+	i := uintptr(unit - t.base)
+	if i >= uintptr(t.probes) {
+		return false
+	}
+	jump := *t.jumpOf(i)
+	dear := c.n*qinstStubNS > qinstPartStub/qinstHeldNobody*least
+	return jump&qinstJumpSwitches != 0 && (jump&qinstJumpLeaf != 0 || dear)
 }
 
 // qinstHold holds a unit. No event of it is written after this, in bursts neither: its
@@ -502,11 +521,12 @@ func qinstNextBurst(longer float64) {
 // Context: writer.
 func qinstBurstDue() {
 	b := &qinstBurst
-	if !b.due(nanotime()) {
+	if !b.due(nanotime()) || qinstJumps.gp != 0 && !qinstMayStop() {
 		return
 	}
 	cpu, began := qinstThreadCPU(), nanotime()
 	qinstFlip(true)
+	qinstStopForJumps()
 	b.n++
 	if qinstHeld != 0 {
 		atomic.Store(&qinstLooking, 1)
@@ -515,6 +535,7 @@ func qinstBurstDue() {
 	usleep(qinstBurstNS / 1000)
 	atomic.Store(&qinstLooking, 0)
 	qinstFlip(false)
+	qinstStopForJumps()
 	costs, longer := 0., 1.
 	for i := range b.units {
 		if unit := *qinstBurstUnit(i); qinstControlOf(unit).held == qinstProcEntered {
@@ -721,7 +742,9 @@ func qinstEachFound(f func(point uint32, plain uint64, s *qinstBurstSum)) {
 				continue // by this readers know that the loop is a unit
 			}
 		} else {
-			plain = qinstPlain(unit)
+			if plain = qinstPlain(unit); qinstControlOf(unit).bare {
+				plain |= qinstUncounted
+			}
 		}
 		f(unit, plain, qinstBurstSumOf(unit))
 		qinstEachWithin(unit, func(point uint32, _ *qinstRuling) {

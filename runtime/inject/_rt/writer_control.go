@@ -21,10 +21,15 @@ const (
 	qinstFree     = 256
 	qinstLow      = qinstFree / 2
 	qinstWindowNS = 50e6
-	qinstHurryNS  = 1e6   // of a window that a counter without quota ends
-	qinstWants    = 256   // of a thread
-	qinstScanNS   = 500e6 // between two sums of all hits
-	qinstQuiet    = 20    // windows far below its limits after which a point leaves the list
+	qinstHurryNS  = 1e6 // of a window that a counter without quota ends
+	qinstWants    = 256 // of a thread
+	// Between two sums of all hits, at most and for each page, and hits of a point that is not
+	// listed after which it is. A point that is first reached while its thread has no buffer takes
+	// from no quota, so that nothing else would notice it.
+	qinstScanNS     = 500e6
+	qinstScanPageNS = 1e6
+	qinstUnseen     = 1 << 14
+	qinstQuiet      = 20 // windows far below its limits after which a point leaves the list
 
 	// An idle program has the budget that this share of a processor would give.
 	qinstIdleShare = 0.1
@@ -58,6 +63,7 @@ type qinstControl struct {
 	met          bool           // it has been held
 	plain        bool           // and has run as it was written
 	turns        bool           // of a procedure or loop: a loop in it has been held, so that it is not
+	bare         bool           // of a procedure with a twin that is held: its entries are not counted
 	below        uint8          // levels below trace
 	listed       bool
 	seen         bool // its level has changed
@@ -444,15 +450,21 @@ func qinstEventBytes() (n uint64) {
 // Context: writer.
 func qinstScanHits(now int64) {
 	w := &qinstWindow
-	if qinstNext == 0 || w.scanned == 0 && now-w.scanAt < qinstScanNS {
+	if qinstNext == 0 {
 		return
 	}
 	pages := (qinstNext-1)>>qinstPageShift + 1
+	if w.scanned == 0 && now-w.scanAt < min(qinstScanNS, qinstScanPageNS*int64(pages)) {
+		return
+	}
 	for part := max(16, pages/40); part > 0 && w.scanned < pages; part-- {
 		qinstSumPage(w.scanned, &qinstSums)
-		for _, s := range qinstSums {
+		for k, s := range qinstSums {
 			probed, inLine := s[0]-s[2], s[2]/qinstInLineParts // as many would cost as much
 			w.sum += float64(probed + inLine)
+			if probed > qinstUnseen {
+				qinstEnlist(w.scanned<<qinstPageShift + uint32(k))
+			}
 		}
 		w.scanned++
 	}

@@ -1,0 +1,172 @@
+package goobj
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A twin is a function that nothing calls: at run time a jump leads to it from the function of
+// which it is the twin. The linker must keep it with that function, and must not find it by its
+// name.
+
+// Pair is a function and its twin, by their names.
+type Pair struct{ Plain, Twin string }
+
+// Kinds of relocations; see cmd/internal/objabi/reloctype.go.
+const (
+	relocOffset = 5       // of an address from the beginning of the text
+	relocKeep   = 27      // nothing but a reference
+	relocWeak   = 1 << 15 // not a reference: 0 stays where the symbol is not in the program
+)
+
+const (
+	blockRelocIndex = 11
+	blockRelocs     = 14
+	relocSize       = 23 // offset, 32 bits, size, 8, kind, 16, addend, 64, and a symbol
+
+	pairSize = 12
+
+	symbolABI = 8 // two bytes
+	static    = 1<<16 - 1
+)
+
+// reloc is one to add to a symbol.
+type reloc struct {
+	symbol uint64 // its number
+	at     uint32
+	size   uint8
+	kind   uint16
+	target uint64
+}
+
+// Pairs ties twins to their functions: it makes each function keep its twin, hides the twin's name
+// from the linker, and fills a table, a variable of 32-bit words. The first two of three for each
+// pair get the offsets of both from the beginning of the text. A pair that is not in the program
+// keeps the words that the source gives it, and so does one that is not in the object. The archive
+// that it returns is another one.
+//
+// The third word gets the bits of an Entry. Where there are functions in which no jump can be
+// written, these are returned in its place.
+func Pairs(archive []byte, arch, table string, pairs []Pair) (paired []byte, without []string, err error) {
+	o, err := Open(archive)
+	if err != nil {
+		return nil, nil, err
+	}
+	at, err := o.numbers()
+	if err != nil {
+		return nil, nil, err
+	}
+	list, ok := at[table]
+	if !ok {
+		return nil, nil, fmt.Errorf("found no symbol %s", table)
+	}
+	words, err := o.data(list)
+	if err != nil || len(words) < pairSize*len(pairs) {
+		return nil, nil, fmt.Errorf("found a table of %d bytes for %d pairs: %w", len(words), len(pairs), err)
+	}
+	var added []reloc
+	for i, p := range pairs {
+		plain, ok := at[p.Plain]
+		twin, ok2 := at[p.Twin]
+		if !ok || !ok2 {
+			continue
+		}
+		code, err := o.data(plain)
+		if err != nil {
+			return nil, nil, err
+		}
+		entry := entryOf(code, arch)
+		if entry == NoJump {
+			without = append(without, p.Plain)
+		}
+		third := words[pairSize*i+8:]
+		binary.LittleEndian.PutUint32(third, binary.LittleEndian.Uint32(third)|uint32(entry))
+		binary.LittleEndian.PutUint16(o.b[o.block[blockSymbols]+symbolSize*twin+symbolABI:], static)
+		added = append(added, reloc{plain, 0, 0, relocKeep, twin},
+			reloc{list, uint32(pairSize * i), 4, relocOffset | relocWeak, plain},
+			reloc{list, uint32(pairSize*i + 4), 4, relocOffset | relocWeak, twin})
+	}
+	if without != nil {
+		return nil, without, nil
+	}
+	paired, err = o.withRelocs(archive, added)
+	return paired, nil, err
+}
+
+// numbers returns the numbers of the symbols that are referred to by them, by name.
+func (o *Object) numbers() (map[string]uint64, error) {
+	list := map[string]uint64{}
+	for at := o.block[blockSymbols]; at < o.block[blockHashed]; at += symbolSize {
+		name, err := o.name(at)
+		if err != nil {
+			return nil, err
+		}
+		list[name] = (at - o.block[blockSymbols]) / symbolSize
+	}
+	return list, nil
+}
+
+// withRelocs returns the archive with more relocations, behind those that symbols have.
+func (o *Object) withRelocs(archive []byte, added []reloc) ([]byte, error) {
+	slices.SortStableFunc(added, func(a, b reloc) int { return int(a.symbol) - int(b.symbol) })
+	index, relocs, next := o.block[blockRelocIndex], o.block[blockRelocs], o.block[blockRelocs+1]
+	symbols := (o.block[blockRefs] - o.block[blockSymbols]) / symbolSize
+	if o.block[blockRelocIndex+1]-index != 4*(symbols+1) || (next-relocs)%relocSize != 0 {
+		return nil, errors.New("found an index of relocations that does not fit")
+	}
+	text := make([]byte, 0, next-relocs+uint64(len(added))*relocSize)
+	var before, done uint64 // relocations added, and copied
+	for i := range symbols + 1 {
+		first := o.word(index + 4*i)
+		if first < done || first > (next-relocs)/relocSize {
+			return nil, errors.New("found relocations that are not in order")
+		}
+		text = append(text, o.b[relocs+done*relocSize:relocs+first*relocSize]...)
+		done = first
+		for ; len(added) > 0 && added[0].symbol+1 == i; added = added[1:] {
+			text = added[0].append(text)
+			before++
+		}
+		binary.LittleEndian.PutUint32(o.b[index+4*i:], uint32(first+before))
+	}
+	more := uint64(len(text)) - (next - relocs)
+	for i := blockRelocs + 1; i <= blockEnd; i++ {
+		binary.LittleEndian.PutUint32(o.b[offsetsAt+4*i:], uint32(o.block[i]+more))
+	}
+	return replaceIn(archive, o.b, slices.Concat(o.b[:relocs], text, o.b[next:]))
+}
+
+func (r *reloc) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, r.at)
+	b = append(b, r.size)
+	b = binary.LittleEndian.AppendUint16(b, r.kind)
+	b = binary.LittleEndian.AppendUint64(b, 0)
+	b = binary.LittleEndian.AppendUint32(b, pkgSelf)
+	return binary.LittleEndian.AppendUint32(b, uint32(r.target))
+}
+
+// replaceIn returns the archive with another object in place of one that ends its member.
+func replaceIn(archive, old, object []byte) ([]byte, error) {
+	contents, err := member(archive, objectMember)
+	if err != nil {
+		return nil, err
+	}
+	from := bytes.Index(archive, contents)
+	if !bytes.HasSuffix(contents, old) || from < memberHead {
+		return nil, errors.New("found an object that does not end its member")
+	}
+	rest := archive[min(len(archive), from+len(contents)+len(contents)%2):]
+	size := len(contents) - len(old) + len(object)
+	out := slices.Concat(archive[:from+len(contents)-len(old)], object)
+	if size%2 != 0 {
+		out = append(out, 0)
+	}
+	field := out[from-memberHead:][48:58]
+	copy(field, strconv.Itoa(size)+strings.Repeat(" ", len(field)))
+	return append(out, rest...), nil
+}

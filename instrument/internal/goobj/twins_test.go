@@ -1,0 +1,100 @@
+package goobj
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"testing"
+)
+
+const twinsProgram = `package main
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+//go:noinline
+func used(x int) int { return helper(x) - 3 }
+
+//go:noinline
+func twin1(x int) int { return x + 2 }
+
+//go:noinline
+func dead(x int) int { return x + 3 }
+
+//go:noinline
+func twin2(x int) int { return other(x) }
+
+//go:noinline
+func helper(x int) int { return x*5 - 0 }
+
+//go:noinline
+func other(x int) int { return x*7 + 1 }
+
+var table = [...]uint32{^uint32(0), ^uint32(0), 1, ^uint32(0), ^uint32(0), 2, ^uint32(0), ^uint32(0), 3}
+
+func main() {
+	println(used(1))
+	f := used
+	base := **(**uintptr)(unsafe.Pointer(&f)) - uintptr(table[0]) // as far before main.used as the table says
+	for i, off := range table {
+		if i%3 == 2 {
+			println(off & 0xffff)
+			continue
+		}
+		f := runtime.FuncForPC(base + uintptr(off))
+		if off == ^uint32(0) || f == nil {
+			println("-")
+		} else {
+			println(f.Name())
+		}
+	}
+}
+`
+
+// TestPairs: the linker keeps a twin with its function and drops it with it, and the table has
+// both. The rest of the object is as it was.
+func TestPairs(t *testing.T) {
+	t.Parallel()
+	_, compile, dir := compiled(t)
+	const form = "{{if .Export}}packagefile {{.ImportPath}}={{.Export}}{{end}}"
+	out, err := exec.Command("go", "list", "-export", "-deps", "-f", form, "runtime").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "runtime.cfg", string(out))
+	write(t, dir, "main.go", twinsProgram)
+	compile("main.a", "-p", "main", "-importcfg", "runtime.cfg", "main.go")
+	file := filepath.Join(dir, "main.a")
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, without, err := Pairs(before, runtime.GOARCH, "main.table", []Pair{{"main.used", "main.twin1"},
+		{"main.dead", "main.twin2"}, {"main.none", "main.twin1"}})
+	if err != nil || without != nil {
+		t.Fatal(without, err)
+	}
+	if err := os.WriteFile(file, after, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	exe := filepath.Join(dir, "main")
+	link := exec.Command("go", "tool", "link", "-importcfg", "runtime.cfg", "-o", exe, "main.a")
+	link.Dir = dir
+	if out, err := link.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	said, err := exec.Command(exe).CombinedOutput()
+	if want := "^2\nmain.used\nmain.twin1\n1\n-\n-\n2\n-\n-\n3\n$"; err != nil || !regexp.MustCompile(want).Match(said) {
+		t.Errorf("found %q, %v, expected %q", said, err, want)
+	}
+	symbols, err := exec.Command("go", "tool", "nm", exe).Output()
+	if err != nil || !regexp.MustCompile(`main\.twin1\n`).Match(symbols) ||
+		regexp.MustCompile(`main\.(twin2|dead|other)\n`).Match(symbols) {
+		t.Errorf("%v: expected the twin of what is used, and no other: %s", err,
+			regexp.MustCompile(`.*main\..*`).FindAll(symbols, -1))
+	}
+}

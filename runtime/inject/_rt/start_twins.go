@@ -1,0 +1,189 @@
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/syscall/linux"
+	"unsafe"
+)
+
+// Procedures with twins, see package rewrite: the procedure is as it was written, and a jump to its
+// twin is written over its first bytes while it is to have probes. One at a cheaper level begins
+// with a jump to a few instructions, its stub, that count the entry and lead back.
+//
+// A package's jumps are written when it registers, because nothing of it has run then. After that
+// they are written, and removed, while the world is stopped: in procedures that begin with the test
+// of their stack no goroutine can be stopped behind the first byte then.
+
+// qinstTwin is a procedure with a twin: the offsets of both from the beginning of the text, which
+// are missing if the program does not have it, and its point in the package, with bits.
+type qinstTwin struct{ plain, twin, point uint32 }
+
+// More bits of a twin's point, see goobj.Entry, and what the words of a procedure have that is not
+// in the program.
+const (
+	qinstJumpOnce = 1 << 30
+	qinstJumpAny  = 1 << 31
+
+	qinstNotThere = 1<<32 - 1
+)
+
+// qinstPatch is what the tool keeps of a procedure with a twin.
+type qinstPatch struct {
+	code uint64  // its first bytes
+	twin uint64  // and those of its twin, if it is a literal
+	stub uintptr // 0: none yet
+}
+
+// Bits of the byte that a procedure with a twin has beside its level.
+const (
+	qinstJumpFixed    = 1 << 5 // it begins with the jump for good
+	qinstJumpLeaf     = 1 << 6 // it does not begin with a test of its stack
+	qinstJumpSwitches = 1 << 7 // it may begin with another, and with none
+	qinstWanted       = 3      // the level that it is to have
+)
+
+// jumpOf is that byte, 0 for procedures without twins.
+// Context: start, probe, goroutine, writer, jumper.
+func (t *qinstTable) jumpOf(i uintptr) *byte {
+	return (*byte)(unsafe.Pointer(t.off + 2*uintptr(t.probes) + i))
+}
+
+// pair is the n-th procedure with a twin.
+// Context: start, jumper.
+func (t *qinstTable) pair(n uintptr) *qinstTwin {
+	return (*qinstTwin)(unsafe.Pointer(t.twins + n*unsafe.Sizeof(qinstTwin{})))
+}
+
+// patch is what the tool keeps of it.
+// Context: start, jumper.
+func (t *qinstTable) patch(n uintptr) *qinstPatch {
+	return (*qinstPatch)(unsafe.Pointer(t.patches + n*unsafe.Sizeof(qinstPatch{})))
+}
+
+// twin takes the procedures of a package that have twins, and lets those begin with a jump that are
+// to have probes.
+// Context: start.
+func (t *qinstTable) twin(twins uintptr, pairs uint32) {
+	if pairs == 0 {
+		return
+	}
+	text := qinstTextBegin(twins)
+	patches := qinstAnonymous(uintptr(pairs) * unsafe.Sizeof(qinstPatch{}))
+	if text == 0 || patches == 0 {
+		return
+	}
+	t.twins, t.pairs, t.patches, t.code = twins, uintptr(pairs), patches, text
+	lo, hi := ^uintptr(0), uintptr(0)
+	for n := range t.pairs {
+		p := t.pair(n)
+		if p.plain == qinstNotThere || p.twin == qinstNotThere || p.point&qinstJumpOnce == 0 {
+			continue
+		}
+		i := uintptr(p.point & (qinstTwinLiteral - 1))
+		kind := byte(qinstJumpSwitches)
+		if p.point&qinstJumpAny == 0 {
+			kind |= qinstJumpLeaf
+		}
+		at, twin, patch := text+uintptr(p.plain), text+uintptr(p.twin), t.patch(n)
+		patch.code = *(*uint64)(unsafe.Pointer(at))
+		lo, hi = min(lo, at), max(hi, at+8)
+		if p.point&qinstTwinLiteral != 0 {
+			patch.twin = *(*uint64)(unsafe.Pointer(twin))
+			lo, hi = min(lo, twin), max(hi, twin+8)
+			if !qinstTestsStack(patch.twin) {
+				kind = qinstJumpFixed
+			}
+		}
+		*t.jumpOf(i) = kind | *t.levelOf(i)
+	}
+	if lo >= hi {
+		return
+	}
+	t.low, t.high = lo&^(physPageSize-1), (hi+physPageSize-1)&^(physPageSize-1)
+	if !t.writable(true) {
+		qinstSay("the text may not be written, so that procedures have no probes")
+		t.pairs = 0
+		return
+	}
+	for n := range t.pairs {
+		p := t.pair(n)
+		i := uintptr(p.point & (qinstTwinLiteral - 1))
+		if *t.jumpOf(i) != 0 && *t.levelOf(i) > qinstProcEntered {
+			qinstWriteJump(text+uintptr(p.plain), text+uintptr(p.twin))
+		}
+	}
+	t.writable(false)
+}
+
+// writable lets a package's text be written, or no more.
+// Context: start, jumper.
+func (t *qinstTable) writable(on bool) bool {
+	const read, write, exec = 1, 2, 4
+	prot := uintptr(read | exec)
+	if on {
+		prot |= write
+	}
+	return qinstProtect(t.low, t.high-t.low, prot)
+}
+
+// qinstTextBegin is where the text of the module begins whose data an address is in.
+// Context: start.
+func qinstTextBegin(data uintptr) uintptr {
+	for md := &firstmoduledata; md != nil; md = md.next {
+		if md.noptrdata <= data && data < md.enoptrbss || md.data <= data && data < md.ebss {
+			return md.text
+		}
+	}
+	return 0
+}
+
+// give gives a procedure with a twin its level: at once where the text stays as it is, else at the
+// next stop.
+// Context: start, probe, goroutine, writer.
+func (t *qinstTable) give(owner uintptr, level byte) {
+	jump := t.jumpOf(owner)
+	*jump = *jump&^qinstWanted | level
+	if now := *t.levelOf(owner); *jump&qinstJumpSwitches == 0 || qinstJumpKind(now) == qinstJumpKind(level) {
+		*t.levelOf(owner) = level
+		return
+	}
+	atomic.Store(&t.changed, 1)
+}
+
+// qinstJumpKind says to where a procedure of a level jumps: nowhere, to its stub, or to its twin.
+// Context: start, probe, goroutine, writer, jumper.
+func qinstJumpKind(level byte) byte { return min(level, qinstProcCounted) }
+
+// qinstStartJumper starts the jumper. Its goroutine has no number of the program's.
+// Context: start.
+func qinstStartJumper() {
+	mp := acquirem()
+	if qinstJumps.gp == 0 {
+		pp := mp.p.ptr()
+		jumper := qinstJumper
+		go jumper()
+		if gp := pp.runnext.ptr(); gp != nil && gp.goid == pp.goidcache-1 {
+			gp.goid = 1 << 48
+			pp.goidcache--
+			qinstJumps.gp.set(gp)
+		}
+	}
+	releasem(mp)
+}
+
+// qinstPrepareStubs maps memory for stubs behind the program, from where a jump reaches all text.
+// Context: start.
+func qinstPrepareStubs() {
+	const size, prot, flags = 1 << 20, 5, 0x100022 // private, anonymous, at that address or nowhere
+	j := &qinstJumps
+	for far := uintptr(64 << 20); far < 1<<30 && j.size == 0; far *= 2 {
+		at := (firstmoduledata.enoptrbss + far) &^ (size - 1)
+		if p, _, e := linux.Syscall6(qinstSysMmap, at, size, prot, flags, ^uintptr(0), 0); e == 0 {
+			if p == at {
+				j.from, j.size, j.stubs, j.room = p, size, p, size
+			} else {
+				linux.Syscall6(qinstSysMunmap, p, size, 0, 0, 0, 0)
+			}
+		}
+	}
+}

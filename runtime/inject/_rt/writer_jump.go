@@ -1,0 +1,57 @@
+package runtime
+
+import "internal/runtime/atomic"
+
+// qinstJumpsWanted reports whether jumps are to be written.
+// Context: writer.
+func qinstJumpsWanted() bool {
+	for k := range qinstNTables {
+		if atomic.Load(&qinstTables[k].changed) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// qinstMayStop reports whether the world may be stopped for jumps now.
+// Context: writer.
+func qinstMayStop() bool {
+	j := &qinstJumps
+	if j.since == 0 {
+		j.since = nanotime()
+	}
+	return atomic.Load(&qinstEnding) == 0 && atomic.Load(&j.state) == qinstJumperParked &&
+		j.all <= qinstStopFirst+(nanotime()-j.since)/qinstStopShare
+}
+
+// qinstStopForJumps has the world stopped and jumps written, and waits for that, but not for long:
+// threads may need buffers. Context: writer.
+// Context: writer.
+func qinstStopForJumps() {
+	const patience, look = 5_000_000, 20 // ns, us
+	j := &qinstJumps
+	for from := nanotime(); qinstJumpsWanted() && nanotime()-from < patience; {
+		if atomic.Cas(&j.state, qinstJumperParked, qinstJumperAsked) {
+			var list gList
+			list.push(j.gp.ptr())
+			injectglist(&list)
+			qinstMakeRoom()
+		}
+		usleep(look)
+	}
+}
+
+// qinstMakeRoom lets a processor look for another goroutine if all are busy: the jumper would wait
+// for up to 10 ms.
+// Context: writer.
+func qinstMakeRoom() {
+	lock(&allpLock)
+	busy := true
+	for _, pp := range allp {
+		busy = busy && pp.status == _Prunning
+	}
+	if busy && len(allp) > 0 {
+		preemptone(allp[uint32(cheaprand())%uint32(len(allp))])
+	}
+	unlock(&allpLock)
+}
