@@ -45,7 +45,7 @@ func TestWant(t *testing.T) {
 	elsewhere := []points.SkipReason{
 		points.Never, points.Unselected, points.Unchecked, // of whole packages
 		points.NoSSA,    // the builder must fail
-		points.Crowded,  // takes a thousand calls: TestOddities in cmd/qinst
+		points.Crowded,  // takes a thousand calls: TestCrowded
 		points.TooLarge, // takes thousands of nodes: TestLarge in runtime/e2e
 	}
 	for r := points.Never; r.String() != "none"; r++ {
@@ -86,6 +86,27 @@ func compare(t *testing.T, file, cfg string) *points.Set {
 		t.Errorf("%s:%d: found %v on a line that is none", file, line, list)
 	}
 	return set
+}
+
+// TestCrowded: only so many calls of a procedure are counted. One with more is too large for
+// counters unless nothing is inlined, of which the compiler says nothing.
+func TestCrowded(t *testing.T) {
+	t.Parallel()
+	text := "package p\n\nfunc leaf(n int) bool { for n > 3 { n /= 2 }; return n == 1 }\n\nfunc many(n int) {\n" +
+		strings.Repeat("\tif n > 3 { leaf(n) }\n", 1100) + "}\n"
+	file := filepath.Join(t.TempDir(), "p.go")
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	crowded := 0
+	for _, s := range findBy(t, file, nil, "", points.Limits{}).Skips {
+		if s.Reason == points.Crowded {
+			crowded++
+		}
+	}
+	if crowded != 100 {
+		t.Errorf("found %d calls left out, expected 100", crowded)
+	}
 }
 
 // TestBodies compares why procedures of a file stand once with comments like // once "large".
@@ -198,6 +219,12 @@ func wants(t *testing.T, where, line string) (list []finding) {
 // find is what a build does with a package of one file.
 func find(t *testing.T, file string, text []byte, cfg string) *points.Set {
 	t.Helper()
+	return findBy(t, file, compile(t, file, cfg), cfg, limits(t, file, text))
+}
+
+// findBy finds the points of a file of which the compiler has said something.
+func findBy(t *testing.T, file string, said []byte, cfg string, l points.Limits) *points.Set {
+	t.Helper()
 	p, err := instrument.Load(&instrument.Source{
 		Path: "p", ImportPath: "p", Files: []string{file}, ImportCfg: cfg,
 		Lang: "go1.26", GOARCH: runtime.GOARCH, FileName: filepath.Base,
@@ -206,8 +233,8 @@ func find(t *testing.T, file string, text []byte, cfg string) *points.Set {
 		t.Fatalf("%s: %v", file, err)
 	}
 	told := make(chan *points.Inlining, 1)
-	told <- points.ParseInlining(compile(t, file, cfg))
-	return p.Points(told, limits(t, file, text))
+	told <- points.ParseInlining(said)
+	return p.Points(told, l)
 }
 
 // limits reads a file's first line, as "// limits: size=10 depth=1".

@@ -341,6 +341,7 @@ func (p *process) explain(c *command, files []string) ([]byte, error) {
 // there was one.
 func verdicts(r io.Reader) (said []byte, enough bool) {
 	lines := bufio.NewReader(r)
+	said = []byte{} // not nil: where nothing is inlined there is nothing to say
 	for {
 		line, err := lines.ReadBytes('\n')
 		switch {

@@ -55,8 +55,8 @@ func TestOddities(t *testing.T) {
 				crowd++
 			}
 		}
-		if crowd != 1000 {
-			t.Errorf("%s: found %d calls in main.cases, expected the first 1000", settings, crowd)
+		if crowd != 0 {
+			t.Errorf("%s: found %d calls in main.cases, expected none: it is too large", settings, crowd)
 		}
 		for name, n := range map[string]uint64{"main.large": rounds, "main.cases": rounds, "main.jumps": rounds,
 			"main.nested": rounds, "main.local": rounds, "main.each[...]": 30 * rounds} {
