@@ -25,7 +25,7 @@ var programs = []program{
 	{"tengo", "tengo: a virtual machine", "github.com/d5/tengo/v2/...", 20, 180, 4000},
 	{"regexp2", "regexp2: search", "github.com/dlclark/regexp2/...", 5, 20, 600},
 	{"leveldb", "goleveldb: write and read", "github.com/syndtr/goleveldb/...", 20, 80, 2500},
-	{"fastjson", "fastjson: parse and write", "github.com/valyala/fastjson/...", 20, 720, 25000},
+	{"fastjson", "fastjson: parse and write", "github.com/valyala/fastjson/...", 10, 60, 25000},
 	{"yaegi", "yaegi: closures of an interpreter", "github.com/traefik/yaegi/...", 20, 360, 5500},
 }
 
