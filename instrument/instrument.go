@@ -63,7 +63,9 @@ func (p *Package) Single(set *points.Set, list []string) *points.Set {
 	for _, name := range set.Roots(list) {
 		p.asked.Single[name] = true
 	}
-	return points.Find(p.asked)
+	again := points.Find(p.asked)
+	again.CountInLine(set.InLine)
+	return again
 }
 
 // Position returns the place of a node of the package's.

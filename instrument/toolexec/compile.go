@@ -137,10 +137,9 @@ func (p *process) attempt(c *command, pkg *instrument.Package, set *points.Set) 
 // settle returns the points of a package when no procedure is too large for its probes. Where that
 // is in doubt the compiler is asked, which takes a quarter of a compilation.
 func (p *process) settle(c *command, pkg *instrument.Package, set *points.Set) (*points.Set, error) {
+	inLine := set.InLine && c.countsInLine()
 	for large := (points.Large{}); ; set = pkg.Fewer(large) {
-		if !c.countsInLine() {
-			set.CountInLine(false)
-		}
+		set.CountInLine(inLine)
 		if !set.PerhapsLarge() {
 			return set, nil
 		}

@@ -10,6 +10,7 @@ import (
 // it, because a thread without a P cannot stop the world.
 
 var qinstJumps struct {
+	begun bool
 	gp    guintptr
 	state uint32 // atomic
 	took  int64  // ns, of the last stop
@@ -161,7 +162,7 @@ func qinstStoppedAt(list []uintptr) (n int) {
 }
 
 // qinstIsWithin reports whether a goroutine goes on within the first bytes of a procedure, but not
-// at the first. Context: jumper.
+// at the first.
 // Context: jumper.
 func qinstIsWithin(stopped []uintptr, at uintptr) bool {
 	for _, pc := range stopped {

@@ -52,7 +52,7 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 		return false
 	}
 	ok := false
-	if pairs != 0 && qinstJumps.gp == 0 && qinstBudgetOn {
+	if pairs != 0 && !qinstJumps.begun && qinstBudgetOn {
 		qinstPrepareStubs()
 		qinstStartJumper()
 	}
@@ -74,6 +74,10 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 		}
 		t.base = qinstNext
 		t.setOff(0)
+		if !t.twin(uintptr(twins), pairs) {
+			qinstSay("the program's text may not be written; the points of some packages are not recorded")
+			return
+		}
 		qinstTables[qinstNTables] = t
 		qinstNTables++
 		ok = true
@@ -87,7 +91,6 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 		if qinstControlled {
 			qinstApplyRules(&qinstTables[qinstNTables-1])
 		}
-		qinstTables[qinstNTables-1].twin(uintptr(twins), pairs)
 		qinstNext += points
 		qinstHead[qinstRingWordPoints] = uint64(qinstNext)
 		qinstLogPacket(qinstProbesHead, *base, table)

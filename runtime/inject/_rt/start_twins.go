@@ -61,16 +61,16 @@ func (t *qinstTable) patch(n uintptr) *qinstPatch {
 }
 
 // twin takes the procedures of a package that have twins, and lets those begin with a jump that are
-// to have probes.
+// to have probes. It reports whether that is possible.
 // Context: start.
-func (t *qinstTable) twin(twins uintptr, pairs uint32) {
+func (t *qinstTable) twin(twins uintptr, pairs uint32) bool {
 	if pairs == 0 {
-		return
+		return true
 	}
 	text := qinstTextBegin(twins)
 	patches := qinstAnonymous(uintptr(pairs) * unsafe.Sizeof(qinstPatch{}))
 	if text == 0 || patches == 0 {
-		return
+		return false
 	}
 	t.twins, t.pairs, t.patches, t.code = twins, uintptr(pairs), patches, text
 	lo, hi := ^uintptr(0), uintptr(0)
@@ -97,13 +97,11 @@ func (t *qinstTable) twin(twins uintptr, pairs uint32) {
 		*t.jumpOf(i) = kind | *t.levelOf(i)
 	}
 	if lo >= hi {
-		return
+		return true
 	}
 	t.low, t.high = lo&^(physPageSize-1), (hi+physPageSize-1)&^(physPageSize-1)
 	if !t.writable(true) {
-		qinstSay("the text may not be written, so that procedures have no probes")
-		t.pairs = 0
-		return
+		return false
 	}
 	for n := range t.pairs {
 		p := t.pair(n)
@@ -112,7 +110,7 @@ func (t *qinstTable) twin(twins uintptr, pairs uint32) {
 			qinstWriteJump(text+uintptr(p.plain), text+uintptr(p.twin))
 		}
 	}
-	t.writable(false)
+	return t.writable(false)
 }
 
 // writable lets a package's text be written, or no more.
@@ -158,7 +156,8 @@ func qinstJumpKind(level byte) byte { return min(level, qinstProcCounted) }
 // Context: start.
 func qinstStartJumper() {
 	mp := acquirem()
-	if qinstJumps.gp == 0 {
+	if !qinstJumps.begun {
+		qinstJumps.begun = true
 		pp := mp.p.ptr()
 		jumper := qinstJumper
 		go jumper()

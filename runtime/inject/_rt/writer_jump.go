@@ -25,7 +25,7 @@ func qinstMayStop() bool {
 }
 
 // qinstStopForJumps has the world stopped and jumps written, and waits for that, but not for long:
-// threads may need buffers. Context: writer.
+// threads may need buffers.
 // Context: writer.
 func qinstStopForJumps() {
 	const patience, look = 5_000_000, 20 // ns, us
