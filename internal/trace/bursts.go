@@ -123,7 +123,7 @@ func (e Estimate) Part(part, observed uint64) Estimate {
 func (t *Program) Hits(id PointID) Estimate {
 	p := &t.Points[id]
 	switch r := p.Representative; {
-	case p.Uncounted:
+	case t.Points[r].Uncounted:
 		return Estimate{Value: p.Hits, Lo: max(1, p.Hits)}
 	case p.Kind == spec.PointProc && p.Summed():
 		return t.called[id]

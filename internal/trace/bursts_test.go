@@ -29,6 +29,23 @@ func burstPoints(w *sddf.Writer) {
 		zeros, flags, zeros, []uint32{0, 1, 1, 0, 4, 5, 6, 7}, []uint32{0, 1, 2, 3, 4, 5, 6, 7}, zeros)
 }
 
+// TestUncounted: only a lower bound is known of a procedure that ran without its entries being
+// counted, of calls that its entries stand for, and of points in it.
+func TestUncounted(t *testing.T) {
+	t.Parallel()
+	tr := counted(t, 1000,
+		0, 1000|spec.Uncounted, 1000, 10*100*100, 10,
+		1, 0, 2000, 10*200*200, 10*100*200)
+	for i := range 4 {
+		if e := tr.Hits(trace.PointID(i)); !e.Bound() {
+			t.Errorf("point %d: found %+v, expected a lower bound", i, e)
+		}
+	}
+	if p := &tr.Points[0]; p.Plain != 1000 || !p.Uncounted {
+		t.Errorf("found %d activations without probes, uncounted: %v", p.Plain, p.Uncounted)
+	}
+}
+
 // counted is a trace in which procedure 0 had 1,000 entries with probes before it was hot, then ten
 // bursts of 100, and plain ones, and call 1 two hits in each.
 func counted(t *testing.T, plain uint64, found ...uint64) *trace.Trace {

@@ -41,10 +41,13 @@ const (
 	qinstBurstAgain = 1 << 10   // hits after which one that could not end it tries again
 
 	// Parts of the budget: probes of procedures that are not held, and bursts.
-	qinstStubNS     = 1.3 // of an entry that a stub counts
-	qinstPartStub   = 0.02
 	qinstPartProbes = 0.5
 	qinstPartBursts = 0.2
+
+	// A procedure whose entries would take more than a part of the budget to be counted by a stub is
+	// not held at one.
+	qinstStubNS   = 1.3
+	qinstPartStub = 0.02
 
 	qinstHeldCalm   = 20   // windows after which a procedure that got cheap is held no more
 	qinstHeldAgain  = 0.5  // so cheap, as a part of what one may cost
