@@ -44,8 +44,8 @@ const (
 	qinstPartProbes = 0.5
 	qinstPartBursts = 0.2
 
-	// A procedure whose entries would take more than a part of the budget to be counted by a stub is
-	// not held at one.
+	// A procedure is not held at a stub if that would take more than a part of the budget to count
+	// its entries.
 	qinstStubNS   = 1.3
 	qinstPartStub = 0.02
 
