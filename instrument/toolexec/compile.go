@@ -76,9 +76,7 @@ func (p *process) probed(c *command, pkg *instrument.Package, set *points.Set) (
 			single = set.Twinned()
 		}
 		if len(single) > 0 {
-			if set, err = p.settle(c, pkg, pkg.Single(set, single)); err != nil {
-				return nil, err
-			}
+			set = p.settle(c, pkg, pkg.Single(set, single))
 			continue
 		}
 		if err != nil || again && len(doubtful) > 0 {
@@ -135,24 +133,25 @@ func (p *process) attempt(c *command, pkg *instrument.Package, set *points.Set) 
 }
 
 // settle returns the points of a package when no procedure is too large for its probes. Where that
-// is in doubt the compiler is asked, which takes a quarter of a compilation.
-func (p *process) settle(c *command, pkg *instrument.Package, set *points.Set) (*points.Set, error) {
+// is in doubt the compiler is asked, which takes a quarter of a compilation. Where it cannot be
+// asked it cannot compile either, and then says why.
+func (p *process) settle(c *command, pkg *instrument.Package, set *points.Set) *points.Set {
 	inLine := set.InLine && c.countsInLine()
 	for large := (points.Large{}); ; set = pkg.Fewer(large) {
 		set.CountInLine(inLine)
 		if !set.PerhapsLarge() {
-			return set, nil
+			return set
 		}
 		with, files, _, err := p.prepare(c, pkg, set)
 		if err != nil {
-			return nil, err
+			return set
 		}
 		report, err := p.explain(with, files)
 		if err != nil {
-			report = nil // the compiler says why when it compiles
+			report = nil
 		}
 		if !set.TooLarge(report, large) {
-			return set, nil
+			return set
 		}
 	}
 }
@@ -265,8 +264,7 @@ func (p *process) examine(c *command, path, importPath string) (*instrument.Pack
 	if set == nil {
 		return pkg, nil, nil
 	}
-	set, err = p.settle(c, pkg, set)
-	return pkg, set, err
+	return pkg, p.settle(c, pkg, set), nil
 }
 
 func writeFiles(c *command, changed []instrument.File) ([]string, error) {
