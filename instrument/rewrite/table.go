@@ -50,6 +50,10 @@ func Added(pkg *types.Package, importPath string, set *points.Set, names Names) 
 		counted, imports, at, more = "if level != 0 { return @inc(@uptr(n)) }", `import @runtime "`+Accessor+`"`, "at",
 			inLine
 	}
+	parts := 2
+	if len(set.Twins("")) > 0 {
+		parts = 3
+	}
 	return []byte(names.expand(`//go:build go1.21
 
 package %[1]s
@@ -68,9 +72,9 @@ type (
 )
 type @ptr = @unsafe.Pointer
 
-// Not 0: the point is not to be reached. The second third has the levels of procedures, and the last
-// one what is known of the jumps in them.
-var @off [3*%[6]d]%[7]s
+// Not 0: the point is not to be reached. Behind these are the levels of procedures, and then, if
+// there are twins, what is known of the jumps.
+var @off [%[10]d*%[6]d]%[7]s
 
 //go:linkname @enter runtime.qinst_enter
 func @enter(point %[2]s) @u64
@@ -170,7 +174,8 @@ func @acquired[T @any](err T, n %[2]s, object, queue @uptr) T { if *(*@uptr)(@pt
 
 func @many(n @u64) @uptr { if n > 1<<16 - 1 { n = 1<<16 - 1 }; return 1<<16 | @uptr(n) }
 
-`, pkg.Name(), t.u32, t.u64, t.str, t.uptr, max(1, len(list)), t.u8, counted, imports) + names.expand("%s", more) +
+`, pkg.Name(), t.u32, t.u64, t.str, t.uptr, max(1, len(list)), t.u8, counted, imports,
+		parts) + names.expand("%s", more) +
 		names.register(t, "base", "off", len(list), table, at, wordsOf(set), names.twins(t, set))), nil
 }
 

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"bytes"
 	"go/ast"
 	"strings"
 
@@ -22,8 +23,9 @@ func (w *writer) twin(fn *points.Func, funcs []*points.Func) {
 	if d.Recv == nil {
 		w.Replace(w.file.Offset(d.Name.Pos()), w.file.Offset(d.Name.End()), w.set.TwinName(fn, w.Prefix))
 	} else {
-		w.Replace(w.file.Offset(d.Recv.Pos()), w.file.Offset(d.Type.Params.Opening+1), w.set.TwinName(fn, w.Prefix)+"("+
-			w.receiver(d))
+		from, to := w.file.Offset(d.Recv.Pos()), w.file.Offset(d.Type.Params.Opening+1)
+		lines := strings.Repeat("\n", bytes.Count(w.text[from:to], []byte("\n"))) // those that follow keep their numbers
+		w.Replace(from, to, w.set.TwinName(fn, w.Prefix)+"("+lines+w.receiver(d))
 	}
 	var without []int
 	for _, in := range funcs {

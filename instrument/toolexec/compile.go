@@ -71,7 +71,7 @@ func (p *process) probed(c *command, pkg *instrument.Package, set *points.Set) (
 		if err != nil {
 			return out, err
 		}
-		single, doubtful, err := p.mend(c, pkg, set)
+		single, doubtful, err := c.mend(pkg, set)
 		if err != nil {
 			single = set.Twinned()
 		}

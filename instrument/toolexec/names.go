@@ -14,7 +14,7 @@ import (
 //
 // It returns functions that cannot have the twins that they have, or functions whose text may not
 // stand twice, if there are any: then the package is to be compiled again.
-func (p *process) mend(c *command, pkg *instrument.Package, set *points.Set) (single []string, doubtful []*points.Func,
+func (c *command) mend(pkg *instrument.Package, set *points.Set) (single []string, doubtful []*points.Func,
 	err error) {
 	name := c.flag("o")
 	if object := c.flag("linkobj"); object != "" {
@@ -25,7 +25,7 @@ func (p *process) mend(c *command, pkg *instrument.Package, set *points.Set) (si
 		return nil, nil, err
 	}
 	twins := set.Twins(pkg.Names().Prefix)
-	if archive, single, err = pair(archive, p.env("GOARCH"), set, twins, pkg.Names().Prefix); err != nil || single != nil {
+	if archive, single, err = pair(archive, set, twins, pkg.Names().Prefix); err != nil || single != nil {
 		return single, nil, err
 	}
 	if doubtful, err = Mend(archive, set); err != nil || len(doubtful) > 0 {
@@ -52,7 +52,7 @@ func (p *process) mend(c *command, pkg *instrument.Package, set *points.Set) (si
 
 // pair ties twins to their procedures, and gives them, and all that is in them, the names of these.
 // It returns the archive with them, or functions that cannot have one.
-func pair(archive []byte, arch string, set *points.Set, twins []points.Twin, prefix string) (paired []byte,
+func pair(archive []byte, set *points.Set, twins []points.Twin, prefix string) (paired []byte,
 	single []string, err error) {
 	if len(twins) == 0 {
 		return archive, nil, nil
@@ -61,14 +61,10 @@ func pair(archive []byte, arch string, set *points.Set, twins []points.Twin, pre
 	for _, t := range twins {
 		pairs = append(pairs, goobj.Pair{Plain: t.Plain, Twin: t.Twin})
 	}
-	if archive, single, err = goobj.Pairs(archive, arch, set.Symbol(prefix+"twins"), pairs); err != nil || single != nil {
+	if archive, single, err = goobj.Pairs(archive, set.Symbol(prefix+"twins"), pairs); err != nil || single != nil {
 		return nil, single, err
 	}
-	object, err := goobj.Open(archive)
-	if err != nil {
-		return nil, nil, err
-	}
-	funcs, err := object.Funcs()
+	object, funcs, err := functions(archive)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,11 +81,7 @@ func pair(archive []byte, arch string, set *points.Set, twins []points.Twin, pre
 // some of them are in doubt it changes nothing, and returns the functions whose text must stand
 // once for them.
 func Mend(archive []byte, set *points.Set) (doubtful []*points.Func, err error) {
-	object, err := goobj.Open(archive)
-	if err != nil {
-		return nil, err
-	}
-	funcs, err := object.Funcs()
+	object, funcs, err := functions(archive)
 	if err != nil {
 		return nil, err
 	}
@@ -102,4 +94,14 @@ func Mend(archive []byte, set *points.Set) (doubtful []*points.Func, err error) 
 		return doubtful, nil
 	}
 	return nil, object.Rename(names)
+}
+
+// functions returns the object in an archive, and its functions.
+func functions(archive []byte) (*goobj.Object, []goobj.Func, error) {
+	object, err := goobj.Open(archive)
+	if err != nil {
+		return nil, nil, err
+	}
+	funcs, err := object.Funcs()
+	return object, funcs, err
 }

@@ -120,6 +120,9 @@ func (s *Selection) set(name string, values []string) error {
 		s.Kinds = kinds
 		return err
 	case "twins":
+		if !slices.Equal(values, []string{"on"}) {
+			return fmt.Errorf("found %q, expected on", strings.Join(values, ","))
+		}
 		s.Twins = true
 	case "size", "small", "depth":
 		n, err := strconv.Atoi(strings.Join(values, ","))

@@ -52,7 +52,7 @@ type reloc struct {
 //
 // The third word gets the bits of an Entry. Where there are functions in which no jump can be
 // written, these are returned in its place.
-func Pairs(archive []byte, arch, table string, pairs []Pair) (paired []byte, without []string, err error) {
+func Pairs(archive []byte, table string, pairs []Pair) (paired []byte, without []string, err error) {
 	o, err := Open(archive)
 	if err != nil {
 		return nil, nil, err
@@ -80,7 +80,7 @@ func Pairs(archive []byte, arch, table string, pairs []Pair) (paired []byte, wit
 		if err != nil {
 			return nil, nil, err
 		}
-		entry := entryOf(code, arch)
+		entry := entryOf(code)
 		if entry == NoJump {
 			without = append(without, p.Plain)
 		}

@@ -55,9 +55,31 @@ func main() {
 }
 `
 
+// TestEntries: a jump is written only where no branch leads.
+func TestEntries(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]Entry{
+		"\x49\x3b\x66\x10\x76\x02\x90\x90\xc3":     JumpAny,  // CMPQ SP, 16(R14)
+		"\x4c\x8d\x64\x24\xc0\x4d\x3b\x66\x10\xc3": JumpAny,  // LEAQ -64(SP), R12
+		"\x48\x8d\x44\x18\x01\xc3":                 JumpOnce, // LEAQ 1(AX)(BX), AX
+		"\x31\xc0\x31\xdb\x90\xff\xc0\x7c\xfc\xc3": JumpOnce, // XORL twice; NOP; loop: INCL AX; JLT loop
+		"\x31\xc0\xff\xc0\x7c\xfc\xc3":             NoJump,   // XORL AX, AX; loop: INCL AX; JLT loop
+		"\xff\xc0\x7c\xfc\xc3":                     NoJump,   // loop: INCL AX; JLT loop
+		"\xff\xc0\xc3":                             NoJump,   // too short
+		"\x90\x90\x90\x90\x90\x06\xc3":             NoJump,   // no code of this machine
+	} {
+		if got := entryOf([]byte(code)); got != want {
+			t.Errorf("% x: found %x, expected %x", code, got, want)
+		}
+	}
+}
+
 // TestPairs: the linker keeps a twin with its function and drops it with it, and the table has
 // both. The rest of the object is as it was.
 func TestPairs(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("twins are for amd64 alone: the test compiles for the machine that it runs on")
+	}
 	t.Parallel()
 	_, compile, dir := compiled(t)
 	const form = "{{if .Export}}packagefile {{.ImportPath}}={{.Export}}{{end}}"
@@ -73,7 +95,7 @@ func TestPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, without, err := Pairs(before, runtime.GOARCH, "main.table", []Pair{{"main.used", "main.twin1"},
+	after, without, err := Pairs(before, "main.table", []Pair{{"main.used", "main.twin1"},
 		{"main.dead", "main.twin2"}, {"main.none", "main.twin1"}})
 	if err != nil || without != nil {
 		t.Fatal(without, err)

@@ -529,7 +529,7 @@ func qinstKindOf(point uint32) (kind uint8) {
 				o.role = qinstServes
 			case kind == "go": // what it starts is told of by the profile stack
 				qinstRulingOf(t.base + i - o.within).hold = 0
-			case flag&qinstFlagTwice != 0 && (i >= t.probes || *t.jumpOf(uintptr(i))&qinstJumpFixed == 0):
+			case flag&qinstFlagTwice != 0 && t.jumps(uintptr(i))&qinstJumpFixed == 0:
 				o.hold = qinstProcEntered
 			case o.kind != qinstPair || o.within != 0:
 			default:

@@ -12,7 +12,7 @@ type qinstTable struct {
 	text         string
 	base         uint32
 	probes       uint32  // points of it that have a byte in off; all, or none
-	off          uintptr // the package's bytes: one a point, see offOf, and one more, see levelOf
+	off          uintptr // the package's bytes: one a point, see offOf, levelOf and jumpOf
 	twins, pairs uintptr // of procedures with twins
 	patches      uintptr // of these
 	code         uintptr // where the text begins
@@ -38,11 +38,7 @@ var (
 func (t *qinstTable) setOff(v byte) {
 	for i := range uintptr(t.probes) {
 		*t.offOf(i) = v
-		if level := qinstUsual * (1 - v); *t.jumpOf(i) == 0 {
-			*t.levelOf(i) = level
-		} else {
-			t.give(i, level)
-		}
+		t.give(i, qinstUsual*(1-v))
 	}
 }
 
@@ -96,11 +92,7 @@ func (t *qinstTable) setLevel(i uintptr) {
 			}
 		}
 	}
-	if *t.jumpOf(owner) == 0 {
-		*t.levelOf(owner) = level
-	} else {
-		t.give(owner, level)
-	}
+	t.give(owner, level)
 }
 
 // levelNow returns the level that a procedure is to have: the highest of its points'. It looks at

@@ -12,7 +12,8 @@ import (
 //
 // A package's jumps are written when it registers, because nothing of it has run then. After that
 // they are written, and removed, while the world is stopped: in procedures that begin with the test
-// of their stack no goroutine can be stopped behind the first byte then.
+// of their stack no goroutine can be stopped after the first byte then. Only packages for amd64
+// have twins.
 
 // qinstTwin is a procedure with a twin: the offsets of both from the beginning of the text, which
 // are missing if the program does not have it, and its point in the package, with bits.
@@ -42,7 +43,16 @@ const (
 	qinstWanted       = 3      // the level that it is to have
 )
 
-// jumpOf is that byte, 0 for procedures without twins.
+// jumps is that byte, 0 for procedures without twins.
+// Context: start, probe, goroutine, writer.
+func (t *qinstTable) jumps(i uintptr) byte {
+	if t.pairs == 0 || i >= uintptr(t.probes) {
+		return 0
+	}
+	return *t.jumpOf(i)
+}
+
+// jumpOf is that byte in a package with twins.
 // Context: start, probe, goroutine, writer, jumper.
 func (t *qinstTable) jumpOf(i uintptr) *byte {
 	return (*byte)(unsafe.Pointer(t.off + 2*uintptr(t.probes) + i))
@@ -135,17 +145,19 @@ func qinstTextBegin(data uintptr) uintptr {
 	return 0
 }
 
-// give gives a procedure with a twin its level: at once where the text stays as it is, else at the
-// next stop.
+// give gives a procedure its level: at once where the text stays as it is, else at the next stop.
 // Context: start, probe, goroutine, writer.
 func (t *qinstTable) give(owner uintptr, level byte) {
-	jump := t.jumpOf(owner)
-	*jump = *jump&^qinstWanted | level
-	if now := *t.levelOf(owner); *jump&qinstJumpSwitches == 0 || qinstJumpKind(now) == qinstJumpKind(level) {
-		*t.levelOf(owner) = level
-		return
+	now := t.levelOf(owner)
+	jump := t.jumps(owner)
+	if jump != 0 {
+		*t.jumpOf(owner) = jump&^qinstWanted | level
 	}
-	atomic.Store(&t.changed, 1)
+	if jump&qinstJumpSwitches != 0 && qinstJumpKind(*now) != qinstJumpKind(level) {
+		atomic.Store(&t.changed, 1)
+	} else {
+		*now = level
+	}
 }
 
 // qinstJumpKind says to where a procedure of a level jumps: nowhere, to its stub, or to its twin.
@@ -185,4 +197,24 @@ func qinstPrepareStubs() {
 			}
 		}
 	}
+}
+
+// qinstJumpSize is the size of a jump.
+const qinstJumpSize = 5
+
+// qinstWriteJump writes a jump.
+// Context: start, jumper.
+func qinstWriteJump(at, to uintptr) {
+	*(*uint32)(unsafe.Pointer(at + 1)) = uint32(to - (at + qinstJumpSize))
+	*(*byte)(unsafe.Pointer(at)) = 0xe9
+}
+
+// qinstTestsStack reports whether a procedure's first bytes are a test of its stack.
+// Context: start.
+func qinstTestsStack(code uint64) bool {
+	switch uint32(code) {
+	case 0x10663b49, 0x24648d4c, 0x24a48d4c:
+		return true
+	}
+	return false
 }

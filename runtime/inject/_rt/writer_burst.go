@@ -369,11 +369,7 @@ func qinstHoldOne(unit uint32, c *qinstControl, saves, most, least float64) floa
 // Context: writer.
 func qinstShouldBare(unit uint32, c *qinstControl, least float64) bool {
 	t := qinstTableOf(unit)
-	i := uintptr(unit - t.base)
-	if i >= uintptr(t.probes) {
-		return false
-	}
-	jump := *t.jumpOf(i)
+	jump := t.jumps(uintptr(unit - t.base))
 	dear := c.n*qinstStubNS > qinstPartStub/qinstHeldNobody*least
 	return jump&qinstJumpSwitches != 0 && (jump&qinstJumpLeaf != 0 || dear)
 }
@@ -524,7 +520,7 @@ func qinstNextBurst(longer float64) {
 // Context: writer.
 func qinstBurstDue() {
 	b := &qinstBurst
-	if !b.due(nanotime()) || qinstJumps.gp != 0 && !qinstMayStop() {
+	if !b.due(nanotime()) || qinstJumps.begun && !qinstMayStop() {
 		return
 	}
 	cpu, began := qinstThreadCPU(), nanotime()

@@ -23,9 +23,9 @@ const (
 	qinstWindowNS = 50e6
 	qinstHurryNS  = 1e6 // of a window that a counter without quota ends
 	qinstWants    = 256 // of a thread
-	// Between two sums of all hits, at most and for each page, and hits of a point that is not
-	// listed after which it is. A point that is first reached while its thread has no buffer takes
-	// from no quota, so that nothing else would notice it.
+	// Between two sums of all hits, at most, and for each page, but no less than a window; and hits
+	// of a point that is not listed after which it is. A point that is first reached while its
+	// thread has no buffer takes from no quota, so that nothing else would notice it.
 	qinstScanNS     = 500e6
 	qinstScanPageNS = 1e6
 	qinstUnseen     = 1 << 14
@@ -454,7 +454,7 @@ func qinstScanHits(now int64) {
 		return
 	}
 	pages := (qinstNext-1)>>qinstPageShift + 1
-	if w.scanned == 0 && now-w.scanAt < min(qinstScanNS, qinstScanPageNS*int64(pages)) {
+	if w.scanned == 0 && now-w.scanAt < min(qinstScanNS, max(qinstWindowNS, qinstScanPageNS*int64(pages))) {
 		return
 	}
 	for part := max(16, pages/40); part > 0 && w.scanned < pages; part-- {

@@ -17,6 +17,9 @@ func qinstJumpsWanted() bool {
 // Context: writer.
 func qinstMayStop() bool {
 	j := &qinstJumps
+	if !j.begun {
+		return false
+	}
 	if j.since == 0 {
 		j.since = nanotime()
 	}
@@ -30,6 +33,9 @@ func qinstMayStop() bool {
 func qinstStopForJumps() {
 	const patience, look = 5_000_000, 20 // ns, us
 	j := &qinstJumps
+	if !j.begun {
+		return
+	}
 	for from := nanotime(); qinstJumpsWanted() && nanotime()-from < patience; {
 		if atomic.Cas(&j.state, qinstJumperParked, qinstJumperAsked) {
 			var list gList
