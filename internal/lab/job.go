@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -88,7 +89,8 @@ func (r *Runner) do(ctx context.Context, j Job, trace string, p *Progress) (res 
 	if len(said) == 0 { // tests say there what failed, at the end
 		said = res.Stdout[max(0, len(res.Stdout)-mostSaid):]
 	}
-	if err = ended(ctx, err); err != nil && len(said) > 0 {
+	// What a program says explains why it failed, not that users stopped it.
+	if err = ended(ctx, err); err != nil && len(said) > 0 && !errors.As(err, new(Stopped)) {
 		err = fmt.Errorf("%w\n%s", err, bytes.TrimRight(said, "\n"))
 	}
 	return res, err

@@ -255,7 +255,7 @@ func TestStop(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := make(chan error)
 		go func() {
-			j := job(append(args, "trace", "sleep="+filepath.Join(pids, "pid"))...)
+			j := with("", job(append(args, "trace", "say=ready", "sleep="+filepath.Join(pids, "pid"))...))
 			done <- (&lab.Runner{}).Run(ctx, lab.Plan{Rounds: 3, Cases: []lab.Case{{Name: "a", Job: j}}},
 				func(lab.Result) error {
 					t.Error("a run that was stopped has a result")
@@ -270,6 +270,8 @@ func TestStop(t *testing.T) {
 		err = <-done
 		if signal, ok := lab.EndedBy(err); !ok || signal != syscall.SIGINT {
 			t.Errorf("%v: %v, expected an error that tells of the interrupt", args, err)
+		} else if strings.Contains(err.Error(), "ready") {
+			t.Errorf("%v: %v, expected nothing that the program said: it is no reason", args, err)
 		}
 		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 			t.Errorf("%v: the program is still there: %v", args, err)
