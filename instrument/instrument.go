@@ -19,7 +19,8 @@ import (
 type Package struct {
 	src *Source
 	*loaded
-	asked *points.Package // for its points
+	asked   *points.Package // for its points
+	written []points.Text   // with probes
 }
 
 // Load parses and type-checks a package. An error means that the compiler will
@@ -29,7 +30,7 @@ func Load(src *Source) (*Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Package{src, l, nil}, nil
+	return &Package{src: src, loaded: l}, nil
 }
 
 // Points finds the package's points. told delivers the compiler's inlining decisions for the
@@ -127,14 +128,23 @@ func (p *Package) Rewrite(set *points.Set) ([]File, error) {
 		return nil, err
 	}
 	files := []File{{AddedName, added, Added}}
+	p.written = nil
 	for i, f := range p.files {
-		text := rewrite.File(p.src.Files[i], p.texts[i], p.fset.File(f.FileStart), set, names)
+		text, pairs := rewrite.File(p.src.Files[i], p.texts[i], p.fset.File(f.FileStart), set, names)
 		if text != nil {
 			name := "qinst_" + strconv.Itoa(i) + "_" + filepath.Base(p.src.Files[i])
 			files = append(files, File{name, text, i})
+			p.written = append(p.written, points.Text{Name: name, Bytes: text, Pairs: pairs})
 		}
 	}
 	return files, nil
+}
+
+// Leaky returns the functions whose twins may let more escape than they do, or hold variables in
+// another order, by their symbols. report is what the compiler says of the files that Rewrite
+// returned last, see points.Leaky.
+func (p *Package) Leaky(report []byte) []string {
+	return points.Leaky(report, p.written, p.Names().Result)
 }
 
 // Ends returns the lines at which nothing stands but the ends of loops, by the names of their files

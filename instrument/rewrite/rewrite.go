@@ -53,8 +53,8 @@ func (n Names) expand(template string, args ...any) string {
 }
 
 // File returns the text of a file with the probes of funcs in it, or nil if none of them is in
-// this file. name is the file name in the header.
-func File(name string, text []byte, file *token.File, set *points.Set, names Names) []byte {
+// this file, and where functions and their twins are in it. name is the file name in the header.
+func File(name string, text []byte, file *token.File, set *points.Set, names Names) ([]byte, []points.Pair) {
 	w := &writer{Names: names, Buffer: edit.New(text), file: file, set: set, text: text, words: words(set)}
 	var funcs []*points.Func
 	for _, fn := range set.Funcs {
@@ -63,7 +63,7 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 		}
 	}
 	if len(funcs) == 0 && !slices.ContainsFunc(set.Capacities, w.has) {
-		return nil
+		return nil, nil
 	}
 	w.header(name, text)
 	w.capacities()
@@ -84,7 +84,7 @@ func File(name string, text []byte, file *token.File, set *points.Set, names Nam
 			w.bodies(fn)
 		}
 	})
-	return w.Bytes()
+	return w.Bytes(), w.pairs(funcs)
 }
 
 // in reports whether a position is one of a file.

@@ -39,6 +39,22 @@ func (w *writer) twin(fn *points.Func, funcs []*points.Func) {
 	w.Double(w.file.Offset(fn.Bodies.Start), w.file.Offset(d.End()), "", w.lineAt(fn.Bodies.Start), without...)
 }
 
+// pairs returns where functions and their twins are in the text that is made.
+func (w *writer) pairs(funcs []*points.Func) (list []points.Pair) {
+	at := map[int]*points.Func{}
+	for _, fn := range funcs {
+		if _, declared := fn.Node.(*ast.FuncDecl); declared && fn.Bodies.Twin {
+			at[w.file.Offset(fn.Bodies.Start)] = fn
+		}
+	}
+	for _, c := range w.Copies() {
+		if fn := at[c.Start]; fn != nil {
+			list = append(list, points.Pair{Name: fn.Name, Twin: c.First, Plain: c.Second, End: c.End})
+		}
+	}
+	return list
+}
+
 // receiver is a method's receiver as the first of its twin's parameters. Either all of these have
 // names or none.
 func (w *writer) receiver(d *ast.FuncDecl) string {

@@ -67,7 +67,7 @@ func (c *command) byName() bool { return c.has("dynlink") || c.has("linkshared")
 // text once. So it is if some functions cannot have twins.
 func (p *process) probed(c *command, pkg *instrument.Package, set *points.Set) ([]byte, error) {
 	for again := false; ; {
-		out, err := p.attempt(c, pkg, set)
+		out, leaky, err := p.attempt(c, pkg, set)
 		if err != nil {
 			return out, err
 		}
@@ -75,6 +75,7 @@ func (p *process) probed(c *command, pkg *instrument.Package, set *points.Set) (
 		if err != nil {
 			single = set.Twinned()
 		}
+		single = append(single, leaky...)
 		if len(single) > 0 {
 			set = p.settle(c, pkg, pkg.Single(set, single))
 			continue
@@ -111,25 +112,35 @@ func (p *process) prepare(c *command, pkg *instrument.Package, set *points.Set) 
 	return with, files, standIn, err
 }
 
-// attempt compiles the package with probes and returns the compiler's output.
-func (p *process) attempt(c *command, pkg *instrument.Package, set *points.Set) ([]byte, error) {
+// attempt compiles the package with probes and returns the compiler's output, and the functions
+// whose twins may let more escape than they do.
+func (p *process) attempt(c *command, pkg *instrument.Package, set *points.Set) (out []byte, leaky []string,
+	err error) {
 	with, files, standIn, err := p.prepare(c, pkg, set)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	twins := len(set.Twinned()) > 0
+	if twins {
+		with = with.escapes()
 	}
 	args, err := respond(c.objdir(), with.withFiles(files))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out, err := p.build(c.tool, args)
+	out, err = p.build(c.tool, args)
+	if twins {
+		leaky = pkg.Leaky(out)
+		out = c.unasked(out)
+	}
 	if err != nil {
 		first, _, _ := strings.Cut(string(out), "\n")
-		return out, fmt.Errorf("%w: %s", err, first)
+		return out, nil, fmt.Errorf("%w: %s", err, first)
 	}
 	if standIn != "" {
 		err = c.dropAccessor()
 	}
-	return out, err
+	return out, leaky, err
 }
 
 // settle returns the points of a package when no procedure is too large for its probes. Where that

@@ -14,6 +14,7 @@ type Buffer struct {
 	owner  int
 	edits  []change
 	copies []doubled
+	made   []Copy
 }
 
 type change struct {
@@ -28,6 +29,13 @@ type doubled struct {
 	open, between string
 	owner         int
 	without       []int
+}
+
+// Copy says where a part that stands twice is in the text with edits, by offsets.
+type Copy struct {
+	Owner              int
+	Start              int // in the original
+	First, Second, End int // where both begin, and where the second one ends
 }
 
 // New returns a buffer for text, which must not change while it is used.
@@ -75,13 +83,19 @@ func (b *Buffer) Bytes() []byte {
 	})
 	w := &out{old: b.old}
 	w.write(0, len(b.old), b.edits, b.copies)
+	b.made = w.made
 	return w.text
 }
+
+// Copies returns the parts that stand twice in the text that Bytes returned last, in the order of
+// their ends.
+func (b *Buffer) Copies() []Copy { return b.made }
 
 // out is the text so far, and how far the original is in it.
 type out struct {
 	old, text []byte
 	at        int
+	made      []Copy
 }
 
 // write appends the bytes [start, end) with edits and parts that stand twice, all of which lie
@@ -121,9 +135,12 @@ func (w *out) twice(d doubled, edits []change, inner []doubled) {
 		}
 	}
 	w.text = append(w.text, d.open...)
+	first := len(w.text)
 	w.write(d.start, d.end, edits, inner)
 	w.text = append(w.text, d.between...)
+	second := len(w.text)
 	w.write(d.start, d.end, others, stay)
+	w.made = append(w.made, Copy{d.owner, d.start, first, second, len(w.text)})
 }
 
 func (w *out) apply(edits []change) {

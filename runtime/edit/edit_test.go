@@ -1,6 +1,9 @@
 package edit
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestBytes(t *testing.T) {
 	t.Parallel()
@@ -45,6 +48,10 @@ func TestDouble(t *testing.T) {
 	b.Insert(8, "0")
 	if got, want := string(b.Bytes()), "a(<1b![{2c2:c]d1|b![{2c2:c]d)0e"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	want := []Copy{{2, 4, 8, 12, 13}, {2, 4, 21, 25, 26}, {1, 2, 3, 17, 28}}
+	if got := b.Copies(); !slices.Equal(got, want) {
+		t.Errorf("copies at %v, expected %v", got, want)
 	}
 }
 
