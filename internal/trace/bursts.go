@@ -124,7 +124,7 @@ func (t *Program) Hits(id PointID) Estimate {
 	p := &t.Points[id]
 	switch r := p.Representative; {
 	case t.Points[r].Uncounted:
-		return Estimate{Value: p.Hits, Lo: max(1, p.Hits)}
+		return t.uncounted(&t.Points[r])
 	case p.Kind == spec.PointProc && p.Summed():
 		return t.called[id]
 	case r != id && t.Points[r].Summed():
@@ -136,17 +136,21 @@ func (t *Program) Hits(id PointID) Estimate {
 	}
 	bound := Estimate{Value: p.Hits, Lo: p.Hits}
 	x, a := t.Points[p.Representative].Bursts, f.Bursts
-	if x == nil || a == nil || f.Uncounted || f.Kind == spec.PointLoop && f.Owner >= 0 && t.Points[f.Owner].Plain > 0 {
+	units := t.plain(f)
+	within := f.Kind == spec.PointLoop && f.Owner >= 0 && t.Points[f.Owner].ranPlain()
+	if x == nil || a == nil || units.Bound() || within {
 		return bound // of the last, the procedure's activations without probes had iterations that nobody counted
 	}
 	c := stats.Clusters{N: float64(a.N), Units: float64(a.Hits), UnitSquares: float64(a.Squares),
 		Hits: float64(x.Hits), HitSquares: float64(x.Squares), Products: float64(x.Products)}
-	plain, ok := c.Others(float64(f.Plain))
-	if !ok || plain.High > mostHits {
+	least, most := units.ends()
+	plain, ok := c.Others(float64(units.Value))
+	low, ok2 := c.Others(float64(least))
+	high, ok3 := c.Others(float64(most))
+	if !ok || !ok2 || !ok3 || high.High > mostHits {
 		return bound
 	}
-	return Estimate{p.Hits + rounded(plain.Mean), p.Hits + uint64(plain.Low), p.Hits + rounded(math.Ceil(plain.High)),
-		c.Effective()}
+	return Estimate{p.Hits + rounded(plain.Mean), p.Hits + uint64(low.Low), p.Hits + ceil(high.High), c.Effective()}
 }
 
 // mostHits is far above what a program counts, and far below what a sum of two overflows.
@@ -174,13 +178,18 @@ func (t *Program) Unit(p *Point) *Point {
 			return &t.Points[loop]
 		}
 	}
-	if p.Owner < 0 || t.Points[p.Owner].Plain == 0 && !t.Points[p.Owner].Uncounted {
+	if p.Owner < 0 || !t.Points[p.Owner].ranPlain() {
 		return nil
 	}
 	return &t.Points[p.Owner]
 }
 
+// ranPlain reports whether a procedure or loop ran without its probes.
+func (p *Point) ranPlain() bool { return p.Plain > 0 || p.Uncounted }
+
 func rounded(x float64) uint64 { return uint64(math.Round(max(0, x))) }
+
+func ceil(x float64) uint64 { return uint64(math.Ceil(max(0, x))) }
 
 // readBursts takes what the last "bursts" record says. A procedure has no more plain activations
 // than entries; a file that ends early may have its entries as they were before.

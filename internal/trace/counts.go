@@ -11,6 +11,7 @@ type rawCounts struct {
 	earlier sddf.Blob // the same, ahead of all events
 	reduced sddf.Blob
 	bursts  sddf.Blob
+	ratios  sddf.Blob
 }
 
 // row processes a record.
@@ -30,6 +31,10 @@ func (c *rawCounts) row(t *Trace, r *row) {
 	case spec.TagBursts:
 		if b := get[sddf.Blob](r, "found"); !r.bad {
 			c.bursts = b
+		}
+	case spec.TagRatios:
+		if b := get[sddf.Blob](r, "found"); !r.bad {
+			c.ratios = b
 		}
 	}
 }
@@ -55,6 +60,7 @@ func (t *Trace) eachCount(counts sddf.Blob, f func(p *Point, hits, traced uint64
 // readRest takes what bursts found, and the events that reduction took out.
 func (c *rawCounts) readRest(t *Trace) {
 	c.readBursts(t)
+	c.readRatios(t)
 	t.entries(&spec.Reduced, c.reduced, func(v []uint64) {
 		if v[0] < uint64(len(t.Points)) {
 			t.Points[v[0]].Reduced = v[1]

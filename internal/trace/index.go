@@ -225,7 +225,7 @@ func (ix *indexer) data(r *row) bool {
 		ix.extension(r)
 	case spec.TagFunction, spec.TagStack, spec.TagPath, spec.TagCode, spec.TagFrame:
 		ix.code.row(t, r)
-	case spec.TagCounts, spec.TagReduced, spec.TagBursts:
+	case spec.TagCounts, spec.TagReduced, spec.TagBursts, spec.TagRatios:
 		ix.counts.row(t, r)
 	case spec.TagOSCPU, spec.TagThrottle, spec.TagMachine, spec.TagSource:
 		ix.machine.row(t, r, len(ix.span.readings) > 0)

@@ -21,6 +21,7 @@ type Program struct {
 	// Dotted are the packages whose names need it: see [Program.PackageOf].
 	Dotted names.Paths
 
+	ratios map[PointID]*ratio   // of procedures whose entries were not all counted
 	called map[PointID]Estimate // of each procedure that is counted where it is called, see sumCalls
 }
 

@@ -342,7 +342,8 @@ func (r *Rewriter) totals(span Span) error {
 			continue
 		}
 		switch tag := p.Record.Tag; tag {
-		case spec.TagCallee, spec.TagReduced, spec.TagBursts, spec.TagExtension, spec.TagLevel, spec.TagMetrics:
+		case spec.TagCallee, spec.TagReduced, spec.TagBursts, spec.TagRatios, spec.TagExtension, spec.TagLevel,
+			spec.TagMetrics:
 			err = r.totalsOf(file, p, span)
 		default:
 			if tag >= spec.FirstUserTag {

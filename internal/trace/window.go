@@ -90,7 +90,7 @@ func (t *Trace) view(start *checkpoint, until uint64) *Trace {
 	w.Points = slices.Clone(t.Points)
 	for i := range w.Points {
 		w.Points[i].Hits, w.Points[i].Traced, w.Points[i].Reduced, w.Points[i].Times = 0, 0, 0, nil
-		w.Points[i].Plain, w.Points[i].Bursts = 0, nil
+		w.Points[i].Plain, w.Points[i].Bursts, w.Points[i].Uncounted = 0, nil, false
 	}
 	w.Levels, w.Extensions, w.called, w.Periods = nil, nil, nil, Periods{}
 	for _, c := range t.Levels {

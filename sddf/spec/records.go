@@ -35,6 +35,7 @@ const (
 	TagMachine   = 30
 	TagSource    = 31
 	TagPrice     = 32
+	TagRatios    = 33
 
 	FirstUserTag = 256
 )
@@ -523,6 +524,20 @@ var Bursts = Layout{Variants: []Variant{variant(-1, "burst", 5, "what bursts fou
 // counted.
 const Uncounted = 1 << 63
 
+// Ratios is the layout of what bursts found of procedures whose entries were else not counted. Each
+// is related to another procedure, its yardstick, whose entries always are.
+var Ratios = Layout{Variants: []Variant{variant(-1, "ratio", 8, "entries of a procedure that are counted in bursts alone, and of its yardstick", []BitField{
+	{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "the procedure"},
+	{Name: "yardstick", Word: 0, Bit: 32, Width: 32, Unit: Probe, Doc: "a procedure whose entries are always counted"},
+	{Name: "before", Word: 1, Width: 64, Doc: "entries of the yardstick before those of the procedure were no more counted"},
+	{Name: "bursts", Word: 2, Width: 64, Doc: "since then that found an entry of either"},
+	{Name: "hits", Word: 3, Width: 64, Doc: "entries of the procedure in these bursts"},
+	{Name: "squares", Word: 4, Width: 64, Doc: "sum over bursts of the square of these"},
+	{Name: "yards", Word: 5, Width: 64, Doc: "entries of the yardstick in these bursts"},
+	{Name: "yardsquares", Word: 6, Width: 64, Doc: "sum over bursts of the square of these"},
+	{Name: "products", Word: 7, Width: 64, Doc: "sum over bursts of the product of both"},
+})}}
+
 // Records are the records of an instrumented program's file.
 var Records = []Record{
 	record(TagClock, "clock", "three clocks read together", []Field{
@@ -693,6 +708,9 @@ var Records = []Record{
 		field("ticks", U64, Ticks, "when"),
 		field("n", U64, "", "bursts"),
 		field("found", Packed, "", "points")}, &Bursts),
+	record(TagRatios, "ratios", "how often procedures were entered whose entries are only counted in bursts, per entry of others; a later record replaces an earlier one", []Field{
+		field("ticks", U64, Ticks, "when"),
+		field("found", Packed, "", "procedures")}, &Ratios),
 	record(TagCode, "code", "where in the program's text samples were taken", []Field{
 		field("first", U32, "", "number of the first code, from 1"),
 		field("n", U32, "", "how many follow"),

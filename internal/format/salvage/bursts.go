@@ -37,7 +37,7 @@ func packBursts(file *extents, totals []total) (n uint64, packed []byte, err err
 		if t.last[point] == nil {
 			t.last[point] = &burst{}
 		}
-		t.last[point].plain = totals[point].inLine
+		t.last[point].plain = totals[point].inLine | t.last[point].plain&spec.Uncounted
 	}
 	for _, point := range slices.Sorted(maps.Keys(t.last)) {
 		b := t.last[point]

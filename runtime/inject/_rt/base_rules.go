@@ -311,7 +311,7 @@ func qinstHex(s string) (v uint64, ok bool) {
 type qinstPacked struct{ at, end uintptr }
 
 // qinstPackedOf begins to read a text.
-// Context: start, probe, goroutine, writer.
+// Context: start, probe, goroutine, writer, jumper.
 func qinstPackedOf(s string) qinstPacked {
 	at := uintptr(unsafe.Pointer(unsafe.StringData(s)))
 	return qinstPacked{at, at + uintptr(len(s))}
@@ -340,7 +340,7 @@ func (p *qinstPacked) byte() byte {
 }
 
 // big takes a number of n bytes, most significant first.
-// Context: start, probe, end, goroutine, writer, reducer.
+// Context: start, probe, end, goroutine, writer, jumper, reducer.
 func (p *qinstPacked) big(n int) (v uint64) {
 	for ; n > 0; n-- {
 		v = v<<8 | uint64(p.byte())
@@ -349,7 +349,7 @@ func (p *qinstPacked) big(n int) (v uint64) {
 }
 
 // number takes a number.
-// Context: start, probe, goroutine, writer.
+// Context: start, probe, goroutine, writer, jumper.
 func (p *qinstPacked) number() uint64 {
 	switch b := p.byte(); b {
 	case 0xcc, 0xcd, 0xce, 0xcf:
@@ -360,7 +360,7 @@ func (p *qinstPacked) number() uint64 {
 }
 
 // array takes the head of an array and returns its length.
-// Context: start, probe, goroutine, writer.
+// Context: start, probe, goroutine, writer, jumper.
 func (p *qinstPacked) array() uint64 {
 	switch b := p.byte(); b {
 	case 0xdc:
@@ -373,7 +373,7 @@ func (p *qinstPacked) array() uint64 {
 }
 
 // str takes a string, which shares the memory.
-// Context: start, probe, end, goroutine, writer, reducer.
+// Context: start, probe, end, goroutine, writer, jumper, reducer.
 func (p *qinstPacked) str() string {
 	n := uint64(0)
 	switch b := p.byte(); b {
@@ -393,7 +393,7 @@ func (p *qinstPacked) str() string {
 }
 
 // skip passes over a value.
-// Context: start, probe, goroutine, writer.
+// Context: start, probe, goroutine, writer, jumper.
 func (p *qinstPacked) skip() {
 	switch b := p.peek(); {
 	case b >= 0xa0 && b <= 0xbf, b >= 0xd9 && b <= 0xdb:
@@ -479,7 +479,7 @@ func qinstIdentities(table string) qinstPacked {
 }
 
 // qinstColumns are the columns of a table that matter here.
-// Context: start, probe, goroutine, writer.
+// Context: start, probe, goroutine, writer, jumper.
 func qinstColumns(table string) (strs, kinds, names qinstPacked) {
 	t := qinstPackedOf(table)
 	t.skip() // package
@@ -493,7 +493,7 @@ func qinstColumns(table string) (strs, kinds, names qinstPacked) {
 
 // qinstKindOf finds a point's kind in its table, and then those of the others there, and where
 // their procedures begin.
-// Context: start, probe, goroutine, writer.
+// Context: start, probe, goroutine, writer, jumper.
 func qinstKindOf(point uint32) (kind uint8) {
 	t := qinstTableOf(point)
 	if t == nil {
@@ -541,7 +541,7 @@ func qinstKindOf(point uint32) (kind uint8) {
 }
 
 // qinstKind is the kind of a point as far as its cost goes; 0 for those without a probe.
-// Context: start, probe, goroutine, writer.
+// Context: start, probe, goroutine, writer, jumper.
 func qinstKind(kind string) uint8 {
 	switch kind {
 	case "proc", "loop":

@@ -35,6 +35,7 @@ const (
 	qinstTagMachine        = 30
 	qinstTagSource         = 31
 	qinstTagPrice          = 32
+	qinstTagRatios         = 33
 	qinstFirstUserTag      = 256
 	qinstMaxProbes         = 1048576
 	qinstGoBits            = 40

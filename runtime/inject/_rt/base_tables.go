@@ -124,7 +124,7 @@ func (t *qinstTable) wants(i uintptr) byte {
 }
 
 // qinstTableOf is the table that a point is in.
-// Context: start, probe, goroutine, writer.
+// Context: start, probe, goroutine, writer, jumper.
 func qinstTableOf(point uint32) *qinstTable {
 	// Tables are in the order of their bases, since indexes are given out in the order of
 	// registration.

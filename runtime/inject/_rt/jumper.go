@@ -96,6 +96,7 @@ func qinstJumpAll() {
 			t.jumpAll(stopped[:n])
 		}
 	}
+	qinstReadYards()
 }
 
 // jumpAll writes a package's.

@@ -44,7 +44,7 @@ const (
 )
 
 // jumps is that byte, 0 for procedures without twins.
-// Context: start, probe, goroutine, writer.
+// Context: start, probe, goroutine, writer, jumper.
 func (t *qinstTable) jumps(i uintptr) byte {
 	if t.pairs == 0 || i >= uintptr(t.probes) {
 		return 0

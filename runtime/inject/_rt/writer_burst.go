@@ -204,7 +204,7 @@ func qinstIsRuled(proc uint32) bool {
 
 // qinstProbed returns how many hits of a point were counted by probes; of a loop that is a unit,
 // how many iterations had them.
-// Context: writer.
+// Context: writer, jumper.
 func qinstProbed(point uint32) (n uint64) {
 	if u := qinstTurningOf(point); u != nil {
 		n, _ = u.iterations()
@@ -217,7 +217,7 @@ func qinstProbed(point uint32) (n uint64) {
 
 // qinstPlain returns how many activations of a procedure ran without probes, if its text stands
 // twice.
-// Context: writer.
+// Context: writer, jumper.
 func qinstPlain(proc uint32) (n uint64) {
 	qinstEachLedger(func(at uintptr) { n += *qinstLedgerSlot(at, proc) })
 	return n
@@ -271,6 +271,9 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 		if u := qinstTurn(i); u.n != 0 || u.held() {
 			counting += qinstHoldOne(u.point, qinstControlOf(u.point), u.saves, most, budget*qinstHeldNobody)
 		}
+	}
+	if qinstYards.fresh {
+		qinstMeasureBare()
 	}
 	was := b.telling
 	b.telling = 0
@@ -345,12 +348,12 @@ func qinstHoldOne(unit uint32, c *qinstControl, saves, most, least float64) floa
 	switch {
 	case c.held == 0:
 		if saves > most && saves > least && qinstBurstSums != 0 {
-			c.bare = qinstShouldBare(unit, c, least)
-			qinstHold(unit, c)
+			if qinstHold(unit, c); c.held == qinstProcEntered && qinstShouldBare(unit, c, least) {
+				qinstMakeBare(unit, c)
+			}
 		}
 	case c.held == qinstProcEntered && !c.bare && qinstShouldBare(unit, c, least):
-		c.bare = true
-		qinstSetUnit(unit)
+		qinstMakeBare(unit, c)
 	case c.bare || saves > most*qinstHeldAgain && saves > least*qinstHeldAgain:
 		c.calm = 0
 	case c.calm < qinstHeldCalm:
@@ -363,6 +366,15 @@ func qinstHoldOne(unit uint32, c *qinstControl, saves, most, least float64) floa
 	}
 	qinstBurst.dear += saves
 	return 0
+}
+
+// qinstMakeBare lets entries of a held procedure be counted in bursts alone. A record tells of it
+// before a program can be killed that has run so for long.
+// Context: writer.
+func qinstMakeBare(unit uint32, c *qinstControl) {
+	c.bare = true
+	qinstYards.fresh, qinstBurst.untold = true, true
+	qinstSetUnit(unit)
 }
 
 // qinstShouldBare reports whether even counting the entries of a procedure would take too much.
@@ -401,8 +413,7 @@ func qinstHold(unit uint32, c *qinstControl) {
 		}
 	}
 	if c.held, c.calm = qinstRulingOf(unit).hold, 0; c.held == qinstProcEntered {
-		c.plain = true
-		qinstNoteBurst(unit, false)
+		c.plain, c.noted = true, false
 	}
 	if atomic.Xadd(&qinstHeld, 1) == 1 {
 		qinstNextBurst(1)
@@ -524,8 +535,10 @@ func qinstBurstDue() {
 		return
 	}
 	cpu, began := qinstThreadCPU(), nanotime()
+	qinstNoteHeld()
+	qinstYards.began, qinstYards.ended = false, false
 	qinstFlip(true)
-	qinstStopForJumps()
+	whole := qinstStopForJumps()
 	b.n++
 	if qinstHeld != 0 {
 		atomic.Store(&qinstLooking, 1)
@@ -534,7 +547,9 @@ func qinstBurstDue() {
 	usleep(qinstBurstNS / 1000)
 	atomic.Store(&qinstLooking, 0)
 	qinstFlip(false)
-	qinstStopForJumps()
+	if qinstStopForJumps() && whole {
+		qinstNoteRatios()
+	}
 	costs, longer := 0., 1.
 	for i := range b.units {
 		if unit := *qinstBurstUnit(i); qinstControlOf(unit).held == qinstProcEntered {
@@ -551,6 +566,19 @@ func qinstBurstDue() {
 	}
 	qinstNextBurst(longer)
 	b.took += (float64(qinstThreadCPU()-cpu) - b.took) / 8
+}
+
+// qinstNoteHeld takes note of what was counted up to now in units of which no burst has told yet.
+// Procedures with twins kept their probes up to the last stop.
+// Context: writer.
+func qinstNoteHeld() {
+	for i := range qinstBurst.units {
+		unit := *qinstBurstUnit(i)
+		if c := qinstControlOf(unit); c.held == qinstProcEntered && !c.noted {
+			c.noted = true
+			qinstNoteBurst(unit, false)
+		}
+	}
 }
 
 // qinstFlip lets what is held run with probes, or not. It is done under the lock, since rules may
@@ -724,6 +752,7 @@ func qinstWriteBursts() {
 		}
 	})
 	qinstSeal()
+	qinstWriteRatios()
 }
 
 // qinstEachFound calls f with each unit that ran without probes, with the number of such

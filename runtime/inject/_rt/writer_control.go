@@ -62,8 +62,11 @@ type qinstControl struct {
 	calm         uint8          // windows in which it need not be held
 	met          bool           // it has been held
 	plain        bool           // and has run as it was written
+	noted        bool           // and what it counted before is known
 	turns        bool           // of a procedure or loop: a loop in it has been held, so that it is not
 	bare         bool           // of a procedure with a twin that is held: its entries are not counted
+	yard         bool           // its entries are compared with those of such
+	measured     bool           // and its own are
 	below        uint8          // levels below trace
 	listed       bool
 	seen         bool // its level has changed

@@ -28,13 +28,13 @@ func qinstMayStop() bool {
 }
 
 // qinstStopForJumps has the world stopped and jumps written, and waits for that, but not for long:
-// threads may need buffers.
+// threads may need buffers. It reports whether all are written.
 // Context: writer.
-func qinstStopForJumps() {
+func qinstStopForJumps() bool {
 	const patience, look = 5_000_000, 20 // ns, us
 	j := &qinstJumps
 	if !j.begun {
-		return
+		return false
 	}
 	for from := nanotime(); qinstJumpsWanted() && nanotime()-from < patience; {
 		if atomic.Cas(&j.state, qinstJumperParked, qinstJumperAsked) {
@@ -45,6 +45,7 @@ func qinstStopForJumps() {
 		}
 		usleep(look)
 	}
+	return !qinstJumpsWanted()
 }
 
 // qinstMakeRoom lets a processor look for another goroutine if all are busy: the jumper would wait

@@ -40,7 +40,7 @@ var (
 )
 
 // qinstTurn is the i-th of these loops.
-// Context: writer.
+// Context: writer, jumper.
 func qinstTurn(i uint32) *qinstTurning {
 	return (*qinstTurning)(unsafe.Pointer(qinstTurns + uintptr(i)*unsafe.Sizeof(qinstTurning{})))
 }
@@ -69,7 +69,7 @@ func qinstTakeTurns() {
 }
 
 // qinstTurningOf is the loop or small procedure that a point is, nil if it is none.
-// Context: writer.
+// Context: writer, jumper.
 func qinstTurningOf(point uint32) *qinstTurning {
 	lo, hi := uint32(0), qinstNTurns
 	for lo < hi {
@@ -86,7 +86,7 @@ func qinstTurningOf(point uint32) *qinstTurning {
 }
 
 // iterations returns how many there were with probes, and without.
-// Context: writer.
+// Context: writer, jumper.
 func (u *qinstTurning) iterations() (with, plain uint64) {
 	if qinstIsSmall(u.point) {
 		with = qinstWordSum(u.word)
@@ -96,14 +96,14 @@ func (u *qinstTurning) iterations() (with, plain uint64) {
 }
 
 // qinstWordSum adds up a word of all ledgers.
-// Context: writer.
+// Context: writer, jumper.
 func qinstWordSum(word uintptr) (n uint64) {
 	qinstEachLedger(func(at uintptr) { n += *(*uint64)(unsafe.Pointer(at + word)) })
 	return n
 }
 
 // qinstIsSmall reports whether a point is a procedure that is only counted.
-// Context: writer.
+// Context: writer, jumper.
 func qinstIsSmall(point uint32) bool {
 	return qinstKindOf(point) == qinstCalls && qinstRulingOf(point).within == 0
 }
