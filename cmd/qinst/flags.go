@@ -132,6 +132,7 @@ func (f *flagSet) selection(verb string) {
 		{"kinds", "insert only these `kinds` of probes: proc, call, loop, sync"},
 		{"size", "instrument only procedures with at least `n` SSA instructions"},
 		{"small", "only count procedures of fewer than `n` SSA instructions (0: none; default 40)"},
+		{"twins", "`off`: procedures have their probes in a second text of their own, for systems on which a program must not write its text, or after an error in the usual form"},
 		{"depth", "instrument only the `n` outermost of nested loops"},
 		{"without", "do not instrument procedures of these `names`, as reports have them, and do not count their calls"},
 		{"factors", "instrument procedures of these `names` whatever their size, and although the compiler would inline them: experiments can delay them"},
@@ -149,6 +150,7 @@ func (f *flagSet) selection(verb string) {
 		})
 	}
 	f.offer("kinds", "proc", "call", "loop", "sync")
+	f.offer("twins", "off")
 	f.group("Go command (other flags are passed to go " + verb + ")")
 	f.text(&f.chdir, "C", "change to `dir` before running the command")
 }

@@ -86,6 +86,13 @@ func (f *finder) chooseBodies(fn *Func) {
 	f.doubt(fn, f.own(fn, func(OneBody) {}))
 }
 
+// runsOnce reports whether fn is a function of the program's start that has no loop.
+func (f *finder) runsOnce(fn *Func) bool {
+	d, declared := fn.Node.(*ast.FuncDecl)
+	return declared && d.Recv == nil && (d.Name.Name == "init" || d.Name.Name == "main" && f.Types.Name() == "main") &&
+		!loops(fn.Body)
+}
+
 func (f *finder) oneBody(fn *Func) (why OneBody) {
 	switch {
 	case f.large(fn) != noneLarge:
@@ -94,10 +101,7 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 		return OnceSmall
 	case fn.Bare && fn.probes() == len(fn.Exit.Returns):
 		return OnceEmpty
-	}
-	d, declared := fn.Node.(*ast.FuncDecl)
-	if declared && d.Recv == nil && (d.Name.Name == "init" || d.Name.Name == "main" && f.Types.Name() == "main") &&
-		!loops(fn.Body) {
+	case f.runsOnce(fn):
 		return OnceRuns
 	}
 	note := func(reason OneBody) {
@@ -124,7 +128,7 @@ func (f *finder) oneBody(fn *Func) (why OneBody) {
 		why = OnceResult
 	case s.defers > 0 && s.openCoded(0) && !both.openCoded(0):
 		why = OnceDefers
-	case !declared && f.bothNodes(fn, nodes) > sureNodes:
+	case fn.nest.within != nil && f.bothNodes(fn, nodes) > sureNodes:
 		why = OnceLarge // names of literals are not those of a plain build yet
 	case fn.copied() > 0 && nodes<<fn.copied() > mostCopied:
 		why = OnceNested

@@ -41,7 +41,7 @@ func (f *finder) twinned(fn *Func) bool {
 	byName := slices.ContainsFunc(fn.doc, func(c *ast.Comment) bool {
 		return strings.HasPrefix(c.Text, "//go:linkname ") || strings.HasPrefix(c.Text, "//go:cgo_")
 	})
-	return !byName && !f.hasLines(fn) && !unlike(f.Info, d.Body)
+	return !byName && !f.hasLines(fn) && !unlike(f.Info, d.Body) && !f.runsOnce(fn)
 }
 
 // context returns the variables that a literal holds, in the order of their first uses. In that
@@ -87,28 +87,31 @@ func (s *Set) TwinName(fn *Func, prefix string) string {
 // Symbol is the symbol of what the package calls name.
 func (s *Set) Symbol(name string) string { return s.prefix + name }
 
-// Untwinned returns a function that gives functions the names that they have in the end: one that
-// is in a twin, or is one, has the twin's name at the beginning.
+// Untwinned returns a function that gives functions the names that they have in the end. One that
+// is in a twin, or is one, has the twin's name at the beginning; a literal of an inlined function
+// has that function's name in its own.
 func (s *Set) Untwinned(prefix string) func(name string) string {
 	names := map[string]string{}
 	for _, fn := range s.Funcs {
 		if fn.Bodies.Twin && fn.nest.within == nil && fn.Skip == 0 {
-			names[s.TwinName(fn, prefix)] = fn.Name
+			names[s.TwinName(fn, prefix)] = strings.TrimPrefix(fn.Name, s.prefix)
 		}
 	}
 	return func(name string) string {
 		local, ok := strings.CutPrefix(name, s.prefix)
-		if !ok || !strings.HasPrefix(local, prefix) {
+		if !ok || !strings.Contains(local, prefix) {
 			return name
 		}
-		end := strings.IndexAny(local, ".-")
-		if end < 0 {
-			end = len(local)
+		parts := strings.Split(local, ".")
+		for i, part := range parts {
+			base, rest, found := strings.Cut(part, "-")
+			if plain, ok := names[base]; ok && found {
+				parts[i] = plain + "-" + rest
+			} else if ok {
+				parts[i] = plain
+			}
 		}
-		if plain, ok := names[local[:end]]; ok {
-			return plain + local[end:]
-		}
-		return name
+		return s.prefix + strings.Join(parts, ".")
 	}
 }
 

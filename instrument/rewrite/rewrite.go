@@ -160,8 +160,9 @@ func (w *writer) header(name string, text []byte) {
 // entry names the results if the exits need it, and marks the start of the body.
 func (w *writer) entry(fn *points.Func) {
 	at := fn.Body.Lbrace + 1
-	if n := len(fn.Bodies.Held); n > 0 {
-		w.insert(at, " %s = %s;", strings.Repeat(", _", n)[2:], strings.Join(fn.Bodies.Held, ", "))
+	if n := len(fn.Bodies.Held); n > 0 { // they are named, not read, which might be a race
+		w.insert(at, " if @n := 0; @n != 0 { %s = %s };", strings.Repeat(", _", n)[2:],
+			strings.Join(fn.Bodies.Held, ", "))
 	}
 	if fn.Small && !fn.Summed && (!w.set.InLine || fn.Bodies.Once != 0) {
 		w.insert(at, " %s;", w.counting(fn, []uint32{fn.Point}))

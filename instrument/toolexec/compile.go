@@ -270,7 +270,7 @@ func (p *process) examine(c *command, path, importPath string) (*instrument.Pack
 		return nil, nil, nil
 	}
 	limits := p.sel.limits()
-	limits.Twins = limits.Twins && !c.byName() && p.env("GOARCH") == "amd64"
+	limits.Twins = !p.sel.NoTwins && !c.byName() && p.env("GOARCH") == "amd64"
 	set := pkg.Points(inlining, limits)
 	if set == nil {
 		return pkg, nil, nil

@@ -21,6 +21,10 @@ type Selection struct {
 	Include, Exclude []string
 	points.Limits
 
+	// NoTwins: procedures have their probes in a second text of their own (ADR 30), for systems on
+	// which no text may be written.
+	NoTwins bool
+
 	// Prune is a trace. Procedures that rate control held in that run are held from the start.
 	Prune string
 
@@ -120,10 +124,10 @@ func (s *Selection) set(name string, values []string) error {
 		s.Kinds = kinds
 		return err
 	case "twins":
-		if !slices.Equal(values, []string{"on"}) {
-			return fmt.Errorf("found %q, expected on", strings.Join(values, ","))
+		if !slices.Equal(values, []string{"off"}) {
+			return fmt.Errorf("found %q, expected off", strings.Join(values, ","))
 		}
-		s.Twins = true
+		s.NoTwins = true
 	case "size", "small", "depth":
 		n, err := strconv.Atoi(strings.Join(values, ","))
 		if err != nil || n < 0 {
@@ -171,8 +175,8 @@ func (s Selection) Flags() []string {
 	if s.Small != 0 {
 		flags = append(flags, "-small="+strconv.Itoa(max(0, s.Small)))
 	}
-	if s.Twins {
-		flags = append(flags, "-twins=on")
+	if s.NoTwins {
+		flags = append(flags, "-twins=off")
 	}
 	if s.Depth != 0 {
 		flags = append(flags, "-depth="+strconv.Itoa(s.Depth))

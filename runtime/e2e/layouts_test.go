@@ -138,7 +138,7 @@ func TestLayouts(t *testing.T) {
 		}
 	}
 	e2e.Build(t, "programs", "calls") // qinst is on the path
-	output(t, dir, "go", "build", "-toolexec", twins, "-o", "layouts", ".")
+	output(t, dir, "go", "build", "-toolexec", "qinst", "-o", "layouts", ".")
 	held := 0
 	for name, by := range layouts(t, filepath.Join(dir, "layouts")) {
 		if !strings.HasPrefix(name, "main.") {

@@ -18,9 +18,9 @@ import (
 	"qinst.dev/internal/trials/progen"
 )
 
-// TestRandomPrograms runs programs that know how often each call is made and each
-// loop turns. With and without probes they print the same, and the probes count
-// the same, exactly; so they do in twins. QINST_PROGRAMS is how many, after the first QINST_SEED.
+// TestRandomPrograms runs programs that know how often each call is made and each loop turns. With
+// and without probes they print the same, and probes count the same, exactly, in both forms.
+// QINST_PROGRAMS is how many, after the first QINST_SEED.
 func TestRandomPrograms(t *testing.T) {
 	t.Parallel()
 	number := func(name string, fallback int) int {
@@ -44,8 +44,8 @@ func TestRandomPrograms(t *testing.T) {
 	for i := range n {
 		write(fmt.Sprintf("p%d/main.go", seed+i), progen.Program(uint64(seed+i)))
 	}
-	for out, flags := range map[string][]string{"plain": nil, "probed": {"-toolexec", "qinst"},
-		"twins": {"-toolexec", "qinst -twins=on"}} {
+	for out, flags := range map[string][]string{"plain": nil, "twins": {"-toolexec", "qinst"},
+		"bodies": {"-toolexec", bodies}} {
 		write(out+"/.keep", "")
 		args := slices.Concat([]string{"build"}, flags, []string{"-o", out + "/", "./..."})
 		cmd := exec.Command("go", args...)
@@ -58,7 +58,7 @@ func TestRandomPrograms(t *testing.T) {
 	for i := range n {
 		name := fmt.Sprintf("p%d", seed+i)
 		t.Run(name, func(t *testing.T) {
-			c, l := checkRandom(t, dir, "probed", name)
+			c, l := checkRandom(t, dir, "bodies", name)
 			calls, loops = calls+c, loops+l
 			if c2, l2 := checkRandom(t, dir, "twins", name); c2 < c || l2 < l {
 				t.Errorf("twins count %d calls and %d loops, expected %d and %d", c2, l2, c, l)

@@ -11,14 +11,14 @@ import (
 	"qinst.dev/runtime/e2e"
 )
 
-// twins is a wrapper that gives procedures twins.
-const twins = "qinst -twins=on"
+// bodies is a wrapper that gives procedures two bodies, and no twins.
+const bodies = "qinst -twins=off"
 
-// TestTwinCalls is TestCalls with twins.
-func TestTwinCalls(t *testing.T) {
+// TestBodyCalls is TestCalls with two bodies.
+func TestBodyCalls(t *testing.T) {
 	t.Parallel()
 	e2e.Build(t, "programs", "calls") // qinst is on the path
-	checkCalls(t, buildBy(t, "go", "calls", "-toolexec", twins))
+	checkCalls(t, buildBy(t, "go", "calls", "-toolexec", bodies))
 }
 
 // TestJumps: while jumps are written and removed, goroutines recurse, grow their stacks, panic and
@@ -35,7 +35,7 @@ func TestJumps(t *testing.T) {
 	e2e.Build(t, "programs", "calls") // qinst is on the path
 	output(t, dir, "go", "build", "-o", "plain", ".")
 	want := output(t, dir, filepath.Join(dir, "plain"))
-	output(t, dir, "go", "build", "-toolexec", twins, "-o", "jumps", ".")
+	output(t, dir, "go", "build", "-toolexec", "qinst", "-o", "jumps", ".")
 	jumped := false
 	for _, settings := range []string{"mode=off", "mode=count", "mode=trace,budget=off,limit=0", "budget=1%", "", "", ""} {
 		file := filepath.Join(dir, "jumps.sddf")
@@ -65,7 +65,8 @@ func checkJumped(t *testing.T, file string) (jumped bool) {
 	}
 	defer tr.Close()
 	counts := map[string]uint64{"main.round": jumpsRounds, "main.fib": jumpsCalls,
-		"main.(*counter).add": jumpsRounds * 30_000} // always exact: it has operations
+		"main.(*counter).add": jumpsRounds * 30_000, // always exact: it has operations
+		"main.mix":            jumpsRounds * 500}    // it has no test of its stack
 	for i := range tr.Points {
 		p := &tr.Points[i]
 		want, known := counts[p.Name]
@@ -152,6 +153,15 @@ func leaf(text string) (n int) {
 	return n
 }
 
+//go:noinline
+func mix(x uint32, list *[4]uint32) uint32 {
+	for i := range list {
+		x ^= list[i]
+		list[i] += x
+	}
+	return x
+}
+
 func fails(n int) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -210,6 +220,9 @@ func round(i int) string {
 	sum := 0
 	for k := range 2000 {
 		sum += list[k%2](k) % 1000
+	}
+	for k := range 500 {
+		sum += int(mix(uint32(k), &[4]uint32{1, 2, 3, 4}) % 5)
 	}
 	c := &counter{}
 	for k := range 30_000 {

@@ -20,11 +20,18 @@ const (
 	JumpAny  Entry = 3 << 30 // a jump may be written, and removed, while the world is stopped
 )
 
+// Bits of the number of first bytes that may also stand elsewhere, and be followed there by a jump
+// to the rest. It is 0 where there are no such.
+const (
+	MovesAt   = 24
+	mostMoves = 15
+)
+
 // jumpSize is the size of a jump to anywhere in the text, on amd64.
 const jumpSize = 5
 
-// entryOf looks at the machine code of a function.
-func entryOf(code []byte) Entry {
+// entryOf looks at the machine code of a function. fixed is the offset of its first relocation.
+func entryOf(code []byte, fixed int) Entry {
 	switch {
 	case len(code) < jumpSize:
 		return NoJump
@@ -33,7 +40,32 @@ func entryOf(code []byte) Entry {
 	case branches(code):
 		return NoJump
 	}
-	return JumpOnce
+	return JumpOnce | Entry(moves(code, fixed))<<MovesAt
+}
+
+// moves is how many first bytes of a function do the same elsewhere, as many as a jump has or more.
+func moves(code []byte, fixed int) (n int) {
+	for n < jumpSize {
+		in, err := x86asm.Decode(code[n:], 64)
+		if err != nil {
+			return 0
+		}
+		for _, arg := range in.Args {
+			switch arg := arg.(type) {
+			case x86asm.Rel:
+				return 0
+			case x86asm.Mem:
+				if arg.Base == x86asm.RIP {
+					return 0
+				}
+			}
+		}
+		n += in.Len
+	}
+	if n > min(fixed, mostMoves) {
+		return 0
+	}
+	return n
 }
 
 // testsStack reports whether a function begins with the test of its stack.

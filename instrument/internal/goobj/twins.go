@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,7 +81,11 @@ func Pairs(archive []byte, table string, pairs []Pair) (paired []byte, without [
 		if err != nil {
 			return nil, nil, err
 		}
-		entry := entryOf(code)
+		fixed, err := o.firstReloc(plain)
+		if err != nil {
+			return nil, nil, err
+		}
+		entry := entryOf(code, fixed)
 		if entry == NoJump {
 			without = append(without, p.Plain)
 		}
@@ -109,6 +114,24 @@ func (o *Object) numbers() (map[string]uint64, error) {
 		list[name] = (at - o.block[blockSymbols]) / symbolSize
 	}
 	return list, nil
+}
+
+// firstReloc is the offset of a symbol's first relocation, or one that no symbol has.
+func (o *Object) firstReloc(symbol uint64) (first int, err error) {
+	at, end := o.block[blockRelocs], o.block[blockRelocs+1]
+	index := o.block[blockRelocIndex] + 4*symbol
+	if index+8 > o.block[blockRelocIndex+1] {
+		return 0, errors.New("found an index of relocations that does not fit")
+	}
+	from, to := at+relocSize*o.word(index), at+relocSize*o.word(index+4)
+	if from > to || to > end {
+		return 0, errors.New("found relocations that are not in order")
+	}
+	first = math.MaxInt
+	for ; from < to; from += relocSize {
+		first = min(first, int(o.word(from)))
+	}
+	return first, nil
 }
 
 // withRelocs returns the archive with more relocations, behind those that symbols have.

@@ -1,11 +1,13 @@
 package goobj
 
 import (
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -59,16 +61,24 @@ func main() {
 func TestEntries(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]Entry{
-		"\x49\x3b\x66\x10\x76\x02\x90\x90\xc3":     JumpAny,  // CMPQ SP, 16(R14)
-		"\x4c\x8d\x64\x24\xc0\x4d\x3b\x66\x10\xc3": JumpAny,  // LEAQ -64(SP), R12
-		"\x48\x8d\x44\x18\x01\xc3":                 JumpOnce, // LEAQ 1(AX)(BX), AX
-		"\x31\xc0\x31\xdb\x90\xff\xc0\x7c\xfc\xc3": JumpOnce, // XORL twice; NOP; loop: INCL AX; JLT loop
-		"\x31\xc0\xff\xc0\x7c\xfc\xc3":             NoJump,   // XORL AX, AX; loop: INCL AX; JLT loop
-		"\xff\xc0\x7c\xfc\xc3":                     NoJump,   // loop: INCL AX; JLT loop
-		"\xff\xc0\xc3":                             NoJump,   // too short
-		"\x90\x90\x90\x90\x90\x06\xc3":             NoJump,   // no code of this machine
+		"\x49\x3b\x66\x10\x76\x02\x90\x90\xc3":     JumpAny,               // CMPQ SP, 16(R14)
+		"\x4c\x8d\x64\x24\xc0\x4d\x3b\x66\x10\xc3": JumpAny,               // LEAQ -64(SP), R12
+		"\x48\x8d\x44\x18\x01\xc3":                 JumpOnce | 5<<MovesAt, // LEAQ 1(AX)(BX), AX
+		"\x48\x8b\x00\x48\x8b\x40\x08\xc3":         JumpOnce | 7<<MovesAt, // MOVQ (AX), AX; MOVQ 8(AX), AX
+		"\x48\x8b\x05\x00\x00\x00\x00\xc3":         JumpOnce,              // MOVQ 0(IP), AX
+		"\x90\x90\x90\x90\xe8\x00\x00\x00\x00\xc3": JumpOnce,              // CALL
+		"\x90\x90\xb8\x00\x00\x00\x00\xc3":         JumpOnce,              // MOVL $0, AX, with a relocation
+		"\x31\xc0\x31\xdb\x90\xff\xc0\x7c\xfc\xc3": JumpOnce | 5<<MovesAt, // XORL twice; NOP; loop: INCL AX; JLT loop
+		"\x31\xc0\xff\xc0\x7c\xfc\xc3":             NoJump,                // XORL AX, AX; loop: INCL AX; JLT loop
+		"\xff\xc0\x7c\xfc\xc3":                     NoJump,                // loop: INCL AX; JLT loop
+		"\xff\xc0\xc3":                             NoJump,                // too short
+		"\x90\x90\x90\x90\x90\x06\xc3":             NoJump,                // no code of this machine
 	} {
-		if got := entryOf([]byte(code)); got != want {
+		fixed := math.MaxInt
+		if strings.HasPrefix(code, "\x90\x90\xb8") {
+			fixed = 3
+		}
+		if got := entryOf([]byte(code), fixed); got != want {
 			t.Errorf("% x: found %x, expected %x", code, got, want)
 		}
 	}

@@ -14,6 +14,7 @@ const (
 	qinstSysSigmask     = 14
 	qinstSysIoctl       = 16
 	qinstSysWritev      = 20
+	qinstSysPwrite      = 18
 	qinstSysMremap      = 25
 	qinstSysMadvise     = 28
 	qinstSysGetpid      = 39

@@ -22,6 +22,7 @@ const (
 	qinstSysGetdents    = 61
 	qinstSysRead        = 63
 	qinstSysWritev      = 66
+	qinstSysPwrite      = 68
 	qinstSysReadlink    = 78
 	qinstSysStat        = 79
 	qinstSysFstat       = 80

@@ -106,7 +106,7 @@ func (l *qinstPool) get(reserve uint32) uintptr {
 
 // put gives a piece back. Its memory stays mapped, since a pop that slept may still read
 // the first word.
-// Context: goroutine, writer, jumper.
+// Context: start, goroutine, writer, jumper.
 //
 //go:nosplit
 func (l *qinstPool) put(addr uintptr) {

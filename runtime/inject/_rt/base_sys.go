@@ -56,14 +56,14 @@ func (p *qinstPath) absolute(s string) *qinstPath {
 }
 
 // open opens the file of that name.
-// Context: start, end, goroutine, writer, reducer.
+// Context: start, end, goroutine, writer, jumper, reducer.
 func (p *qinstPath) open(flags, mode uintptr) (fd int32, errno uintptr) {
 	return qinstOpenat(qinstAtCwd, p, 0, flags, mode)
 }
 
 // qinstOpenat opens a file whose name begins at a byte of a path. Descriptors of the tool are
 // closed on exec, since a child must not hold them.
-// Context: start, end, goroutine, writer, reducer.
+// Context: start, end, goroutine, writer, jumper, reducer.
 func qinstOpenat(dir uintptr, p *qinstPath, at int, flags, mode uintptr) (fd int32, errno uintptr) {
 	p.buf[p.n] = 0
 	r, _, e := linux.Syscall6(qinstSysOpenat, dir, uintptr(unsafe.Pointer(&p.buf[at])), flags|_O_CLOEXEC, mode, 0, 0)

@@ -13,13 +13,16 @@ var qinstJumps struct {
 	begun bool
 	gp    guintptr
 	state uint32 // atomic
-	took  int64  // ns, of the last stop
+	took  int64  // ns that the last stop took from each processor
 	all   int64  // and of all
 	since int64  // when the first one might have been
 
 	stubs, room uintptr // memory for stubs near the text: what is left
 	from, size  uintptr // all of it
 }
+
+// qinstForeign is not 0 while there are procedures with foreign code of which nothing tells yet.
+var qinstForeign uint32
 
 // States of the jumper.
 const (
@@ -44,11 +47,10 @@ func qinstJumper() {
 	for {
 		gopark(qinstJumperPark, nil, waitReasonForceGCIdle, traceBlockSystemGoroutine, 1)
 		qinstTextWritable(true)
-		began := nanotime()
 		stop := stopTheWorld(stwUnknown)
 		systemstack(qinstJumpAll)
 		startTheWorld(stop)
-		j.took = nanotime() - began
+		j.took = nanotime() - stop.finishedStopping + stop.stoppingCPUTime/int64(gomaxprocs)
 		j.all += j.took
 		qinstTextWritable(false)
 	}
@@ -68,19 +70,16 @@ func qinstTextWritable(on bool) {
 		t := &qinstTables[k]
 		switch {
 		case on && atomic.Load(&t.changed) != 0:
-			t.open = t.writable(true)
+			t.open = qinstOpenText(t.low, t.high)
 		case !on && t.open:
 			t.open = false
-			t.writable(false)
+			qinstCloseText(t.low, t.high)
 		}
 	}
-	if j := &qinstJumps; j.size != 0 {
-		const read, write, exec = 1, 2, 4
-		prot := uintptr(read | exec)
-		if on {
-			prot |= write
-		}
-		qinstProtect(j.from, j.size, prot)
+	if j := &qinstJumps; on {
+		qinstOpenText(j.from, j.from+j.size)
+	} else {
+		qinstCloseText(j.from, j.from+j.size)
 	}
 }
 
@@ -99,12 +98,13 @@ func qinstJumpAll() {
 	qinstReadYards()
 }
 
-// jumpAll writes a package's.
-// Context: jumper.
+// jumpAll writes a package's. What does not begin as it should is not the tool's any more: a
+// debugger, or the program itself, has written there.
+// Context: start, jumper.
 func (t *qinstTable) jumpAll(stopped []uintptr) {
 	for n := range t.pairs {
 		p := t.pair(n)
-		i := uintptr(p.point & (qinstTwinLiteral - 1))
+		i := p.index()
 		jump, level := t.jumpOf(i), t.levelOf(i)
 		want := *jump & qinstWanted
 		if *jump&qinstJumpSwitches == 0 || *level == want {
@@ -115,25 +115,45 @@ func (t *qinstTable) jumpAll(stopped []uintptr) {
 			atomic.Store(&t.changed, 1)
 			continue
 		}
+		if !was.isOurs(at, twin, *level) {
+			*jump &^= qinstJumpSwitches
+			*jump |= qinstJumpForeign
+			atomic.Store(&qinstForeign, 1)
+			continue
+		}
+		code := qinstJumpTo(at, twin)
 		switch kind := qinstJumpKind(want); {
-		case kind == qinstJumpKind(*level):
 		case kind == qinstProcPlain:
-			qinstRestore(at, was.code)
-		case kind == qinstProcEntered && was.makeStub(at, qinstLedgerPoints+8*(uintptr(t.base)+i)):
-			qinstWriteJump(at, was.stub)
+			code = was.code
+		case kind == qinstProcEntered && was.makeStub(at, p.moves(), qinstLedgerPoints+8*(uintptr(t.base)+i)):
+			code = qinstJumpTo(at, was.stub)
 		default:
 			want = max(want, qinstProcCounted)
-			qinstWriteJump(at, twin)
 		}
+		qinstPoke(at, code, qinstJumpSize)
 		if p.point&qinstTwinLiteral != 0 {
+			code = was.twin
 			if want < qinstProcCounted {
-				qinstWriteJump(twin, at)
-			} else {
-				qinstRestore(twin, was.twin)
+				code = qinstJumpTo(twin, at)
 			}
+			qinstPoke(twin, code, qinstJumpSize)
 		}
 		*level = want
 	}
+}
+
+// isOurs reports whether a procedure begins as it was left at a level.
+// Context: start, jumper.
+func (p *qinstPatch) isOurs(at, twin uintptr, level byte) bool {
+	code := qinstJumpTo(at, twin)
+	switch qinstJumpKind(level) {
+	case qinstProcPlain:
+		code = p.code
+	case qinstProcEntered:
+		code = qinstJumpTo(at, p.stub)
+	}
+	const breakpoint, bits = 0xcc, 64 - 8*qinstJumpSize
+	return (*(*uint64)(unsafe.Pointer(at))^code)<<bits == 0 && byte(p.code) != breakpoint
 }
 
 // qinstStoppedAt finds where goroutines go on that were stopped between two calls. If there are too
@@ -164,7 +184,7 @@ func qinstStoppedAt(list []uintptr) (n int) {
 
 // qinstIsWithin reports whether a goroutine goes on within the first bytes of a procedure, but not
 // at the first.
-// Context: jumper.
+// Context: start, jumper.
 func qinstIsWithin(stopped []uintptr, at uintptr) bool {
 	for _, pc := range stopped {
 		if pc == 0 || pc > at && pc < at+qinstJumpSize {
@@ -174,86 +194,112 @@ func qinstIsWithin(stopped []uintptr, at uintptr) bool {
 	return false
 }
 
-// makeStub reports whether a procedure has a stub, which counts in a slot of ledgers.
-// Context: jumper.
-func (p *qinstPatch) makeStub(at, slot uintptr) bool {
+// makeStub reports whether a procedure has a stub, which counts in a slot of ledgers. moves is how
+// many of its first bytes may stand in it.
+// Context: start, jumper.
+func (p *qinstPatch) makeStub(at, moves, slot uintptr) bool {
 	j := &qinstJumps
-	if p.stub == 0 && j.room >= qinstStubSize && qinstWriteStub(j.stubs, at, p.code, slot) {
-		p.stub = j.stubs
-		j.stubs += qinstStubSize
-		j.room -= qinstStubSize
+	if p.stub != 0 {
+		return true
 	}
-	return p.stub != 0
-}
-
-// qinstRestore writes the bytes that were there.
-// Context: jumper.
-func qinstRestore(at uintptr, code uint64) {
-	*(*uint32)(unsafe.Pointer(at + 1)) = uint32(code >> 8)
-	*(*byte)(unsafe.Pointer(at)) = byte(code)
+	if j.room < qinstStubSize {
+		return false
+	}
+	var s qinstStub
+	if s.at = j.stubs; !s.make(at, p.code, moves, slot) {
+		return false
+	}
+	for i := uintptr(0); i < s.n; i += 8 {
+		if !qinstPoke(s.at+i, *(*uint64)(unsafe.Pointer(&s.code[i])), 8) {
+			return false
+		}
+	}
+	p.stub = s.at
+	j.stubs += qinstStubSize
+	j.room -= qinstStubSize
+	return true
 }
 
 // qinstStubSize is the most that a stub takes.
 const qinstStubSize = 64
 
-// qinstWriteStub writes a stub for the procedure that begins at a place with a test of its stack:
-// the same test, so that an entry is counted once if the stack grows, an increment of its slot, and
-// a jump behind the test. It returns false if it does not know the test. Context: jumper.
-// Context: jumper.
-func qinstWriteStub(stub, at uintptr, code uint64, slot uintptr) bool {
-	// Of the procedure's first bytes that are written over only code is left.
+// qinstStub is one that is made.
+type qinstStub struct {
+	at   uintptr // where it will be
+	n    uintptr
+	code [qinstStubSize]byte
+}
+
+// put appends the n low bytes of v.
+// Context: start, goroutine, writer, jumper.
+func (s *qinstStub) put(v uint64, n uintptr) {
+	for i := range n {
+		s.code[s.n] = byte(v >> (8 * i))
+		s.n++
+	}
+}
+
+// leadTo appends the distance to an address, as the end of a branch.
+// Context: start, jumper.
+func (s *qinstStub) leadTo(to uintptr) { s.put(uint64(to-(s.at+s.n+4)), 4) }
+
+// make makes the stub for the procedure at an address, which begins with code: an increment of its
+// slot, the bytes that the jump to the stub is written over, and a jump to those after them. A test
+// of the stack comes first, so that an entry is counted once if the stack grows. It returns false
+// if it does not know how.
+// Context: start, jumper.
+func (s *qinstStub) make(at uintptr, code uint64, moves, slot uintptr) bool {
+	// Of the bytes that a jump may be written over only code is left.
 	byteAt := func(i uintptr) byte {
 		if i < 8 {
 			return byte(code >> (8 * i))
 		}
 		return *(*byte)(unsafe.Pointer(at + i))
 	}
-	n := uintptr(4) // CMPQ SP, 16(R14)
+	copied := func(from, to uintptr) {
+		for i := from; i < to; i++ {
+			s.put(uint64(byteAt(i)), 1)
+		}
+	}
+	n := uintptr(0) // bytes of the test
 	switch uint32(code) {
+	case 0x10663b49:
+		n = 4 // CMPQ SP, 16(R14)
 	case 0x24648d4c:
 		n = 5 + 4 // LEAQ -n(SP), R12; CMPQ R12, 16(R14)
 	case 0x24a48d4c:
 		n = 8 + 4
 	}
-	put := func(b byte) {
-		*(*byte)(unsafe.Pointer(stub)) = b
-		stub++
-	}
-	put4 := func(v uint32) {
-		for range 4 {
-			put(byte(v))
-			v >>= 8
+	if n != 0 {
+		var grows uintptr // where the stack grows
+		test := n
+		switch {
+		case byteAt(n) == 0x76: // JLS, near
+			grows, n = at+n+2+uintptr(int8(byteAt(n+1))), n+2
+		case byteAt(n) == 0x0f && byteAt(n+1) == 0x86:
+			rel := uint32(0)
+			for i := range uintptr(4) {
+				rel |= uint32(byteAt(n+2+i)) << (8 * i)
+			}
+			grows, n = at+n+6+uintptr(int32(rel)), n+6
+		default:
+			return false
 		}
-	}
-	for i := range n {
-		put(byteAt(i))
-	}
-	var grows uintptr // to where the stack grows
-	switch {
-	case byteAt(n) == 0x76: // JLS, near
-		grows, n = at+n+2+uintptr(int8(byteAt(n+1))), n+2
-	case byteAt(n) == 0x0f && byteAt(n+1) == 0x86:
-		rel := uint32(0)
-		for i := range uintptr(4) {
-			rel |= uint32(byteAt(n+2+i)) << (8 * i)
-		}
-		grows, n = at+n+6+uintptr(int32(rel)), n+6
-	default:
+		copied(0, test)
+		s.put(0x860f, 2)
+		s.leadTo(grows)
+	} else if moves == 0 {
 		return false
 	}
-	put(0x0f)
-	put(0x86)
-	put4(uint32(grows - (stub + 4)))
-	put(0x4d) // MOVQ ledger(R14), R12
-	put(0x8b)
-	put(0xa6)
-	put4(qinstLedgerOffset)
-	put(0x49) // INCQ slot(R12)
-	put(0xff)
-	put(0x84)
-	put(0x24)
-	put4(uint32(slot))
-	put(0xe9)
-	put4(uint32(at + n - (stub + 4)))
+	s.put(0xa68b4d, 3) // MOVQ ledger(R14), R12
+	s.put(qinstLedgerOffset, 4)
+	s.put(0x2484ff49, 4) // INCQ slot(R12)
+	s.put(uint64(slot), 4)
+	if n == 0 {
+		copied(0, moves)
+		n = moves
+	}
+	s.put(0xe9, 1)
+	s.leadTo(at + n)
 	return true
 }

@@ -384,6 +384,8 @@ func qinstEndBurst() {
 	if qinstBurst.on {
 		atomic.Store(&qinstLooking, 0)
 		qinstFlipUnits(false)
+		atomic.Store(&qinstBurstOver, 1)
+		futexwakeup(&qinstBurstOver, 1) // the writer removes the jumps to twins
 	}
 	qinstUnlockMemory()
 }

@@ -75,7 +75,8 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 		t.base = qinstNext
 		t.setOff(0)
 		if !t.twin(uintptr(twins), pairs) {
-			qinstSay("the program's text may not be written; the points of some packages are not recorded")
+			qinstSay("the program's text may not be written, neither by /proc/self/mem nor after mprotect; some " +
+				"packages are only sampled: build with -twins=off")
 			return
 		}
 		qinstTables[qinstNTables] = t
@@ -91,6 +92,7 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 		if qinstControlled {
 			qinstApplyRules(&qinstTables[qinstNTables-1])
 		}
+		qinstTables[qinstNTables-1].jumpFirst()
 		qinstNext += points
 		qinstHead[qinstRingWordPoints] = uint64(qinstNext)
 		qinstLogPacket(qinstProbesHead, *base, table)

@@ -24,6 +24,7 @@ type qinstTwin struct{ plain, twin, point uint32 }
 const (
 	qinstJumpOnce = 1 << 30
 	qinstJumpAny  = 1 << 31
+	qinstMovesAt  = 24 // how many first bytes a stub may have instead of the procedure, 4 bits
 
 	qinstNotThere = 1<<32 - 1
 )
@@ -35,8 +36,17 @@ type qinstPatch struct {
 	stub uintptr // 0: none yet
 }
 
+// index is the procedure's point in the package, and moves how many bytes a stub may have of it.
+// Context: start, jumper.
+func (p *qinstTwin) index() uintptr { return uintptr(p.point & (1<<qinstMovesAt - 1)) }
+
+// Context: start, jumper.
+func (p *qinstTwin) moves() uintptr { return uintptr(p.point >> qinstMovesAt & 15) }
+
 // Bits of the byte that a procedure with a twin has beside its level.
 const (
+	qinstJumpForeign  = 1 << 3 // something else was written over its first bytes
+	qinstJumpBare     = 1 << 4 // it can have no stub
 	qinstJumpFixed    = 1 << 5 // it begins with the jump for good
 	qinstJumpLeaf     = 1 << 6 // it does not begin with a test of its stack
 	qinstJumpSwitches = 1 << 7 // it may begin with another, and with none
@@ -70,8 +80,8 @@ func (t *qinstTable) patch(n uintptr) *qinstPatch {
 	return (*qinstPatch)(unsafe.Pointer(t.patches + n*unsafe.Sizeof(qinstPatch{})))
 }
 
-// twin takes the procedures of a package that have twins, and lets those begin with a jump that are
-// to have probes. It reports whether that is possible.
+// twin takes the procedures of a package that have twins. It reports whether the text can be
+// written.
 // Context: start.
 func (t *qinstTable) twin(twins uintptr, pairs uint32) bool {
 	if pairs == 0 {
@@ -89,10 +99,13 @@ func (t *qinstTable) twin(twins uintptr, pairs uint32) bool {
 		if p.plain == qinstNotThere || p.twin == qinstNotThere || p.point&qinstJumpOnce == 0 {
 			continue
 		}
-		i := uintptr(p.point & (qinstTwinLiteral - 1))
+		i := p.index()
 		kind := byte(qinstJumpSwitches)
 		if p.point&qinstJumpAny == 0 {
 			kind |= qinstJumpLeaf
+			if p.moves() == 0 {
+				kind |= qinstJumpBare
+			}
 		}
 		at, twin, patch := text+uintptr(p.plain), text+uintptr(p.twin), t.patch(n)
 		patch.code = *(*uint64)(unsafe.Pointer(at))
@@ -101,37 +114,51 @@ func (t *qinstTable) twin(twins uintptr, pairs uint32) bool {
 			patch.twin = *(*uint64)(unsafe.Pointer(twin))
 			lo, hi = min(lo, twin), max(hi, twin+8)
 			if !qinstTestsStack(patch.twin) {
-				kind = qinstJumpFixed
+				kind |= qinstJumpFixed
 			}
 		}
 		*t.jumpOf(i) = kind | *t.levelOf(i)
 	}
-	if lo >= hi {
-		return true
-	}
-	t.low, t.high = lo&^(physPageSize-1), (hi+physPageSize-1)&^(physPageSize-1)
-	if !t.writable(true) {
-		return false
-	}
-	for n := range t.pairs {
-		p := t.pair(n)
-		i := uintptr(p.point & (qinstTwinLiteral - 1))
-		if *t.jumpOf(i) != 0 && *t.levelOf(i) > qinstProcEntered {
-			qinstWriteJump(text+uintptr(p.plain), text+uintptr(p.twin))
+	if lo < hi {
+		t.low, t.high = lo&^(physPageSize-1), (hi+physPageSize-1)&^(physPageSize-1)
+		if !qinstOpenText(t.low, t.high) {
+			return false
 		}
+		qinstCloseText(t.low, t.high)
 	}
-	return t.writable(false)
+	return true
 }
 
-// writable lets a package's text be written, or no more.
-// Context: start, jumper.
-func (t *qinstTable) writable(on bool) bool {
-	const read, write, exec = 1, 2, 4
-	prot := uintptr(read | exec)
-	if on {
-		prot |= write
+// jumpFirst writes the jumps with which a package begins, before anything of it has run.
+// Context: start.
+func (t *qinstTable) jumpFirst() {
+	if t.low == t.high {
+		return
 	}
-	return qinstProtect(t.low, t.high-t.low, prot)
+	j := &qinstJumps
+	qinstOpenText(t.low, t.high)
+	qinstOpenText(j.from, j.from+j.size)
+	for n := range t.pairs {
+		p := t.pair(n)
+		i := p.index()
+		jump := t.jumpOf(i)
+		if *jump == 0 {
+			continue
+		}
+		*jump = *jump&^qinstWanted | *t.levelOf(i)
+		*t.levelOf(i) = qinstProcPlain
+		if twin := t.code + uintptr(p.twin); p.point&qinstTwinLiteral != 0 && *jump&qinstWanted == qinstProcPlain {
+			qinstPoke(twin, qinstJumpTo(twin, t.code+uintptr(p.plain)), qinstJumpSize)
+		}
+	}
+	t.jumpAll(nil)
+	for n := range t.pairs {
+		if jump := t.jumpOf(t.pair(n).index()); *jump&qinstJumpFixed != 0 {
+			*jump &^= qinstJumpSwitches
+		}
+	}
+	qinstCloseText(j.from, j.from+j.size)
+	qinstCloseText(t.low, t.high)
 }
 
 // qinstTextBegin is where the text of the module begins whose data an address is in.
@@ -164,20 +191,19 @@ func (t *qinstTable) give(owner uintptr, level byte) {
 // Context: start, probe, goroutine, writer, jumper.
 func qinstJumpKind(level byte) byte { return min(level, qinstProcCounted) }
 
-// qinstStartJumper starts the jumper. Its goroutine has no number of the program's.
+// qinstStartJumper starts the jumper. Its goroutine has the highest number that events have, and
+// none of the program's.
 // Context: start.
 func qinstStartJumper() {
 	mp := acquirem()
 	if !qinstJumps.begun {
 		qinstJumps.begun = true
 		pp := mp.p.ptr()
+		next, end := pp.goidcache, pp.goidcacheend
+		pp.goidcache, pp.goidcacheend = 1<<qinstGoBits-1, 1<<qinstGoBits
 		jumper := qinstJumper
 		go jumper()
-		if gp := pp.runnext.ptr(); gp != nil && gp.goid == pp.goidcache-1 {
-			gp.goid = 1 << 48
-			pp.goidcache--
-			qinstJumps.gp.set(gp)
-		}
+		pp.goidcache, pp.goidcacheend = next, end
 	}
 	releasem(mp)
 }
@@ -197,16 +223,6 @@ func qinstPrepareStubs() {
 			}
 		}
 	}
-}
-
-// qinstJumpSize is the size of a jump.
-const qinstJumpSize = 5
-
-// qinstWriteJump writes a jump.
-// Context: start, jumper.
-func qinstWriteJump(at, to uintptr) {
-	*(*uint32)(unsafe.Pointer(at + 1)) = uint32(to - (at + qinstJumpSize))
-	*(*byte)(unsafe.Pointer(at)) = 0xe9
 }
 
 // qinstTestsStack reports whether a procedure's first bytes are a test of its stack.

@@ -134,6 +134,7 @@ func qinstWriter() {
 		if qinstMayStop() {
 			qinstStopForJumps()
 		}
+		qinstTellForeign()
 		qinstBurstDue()
 		qinstAnswer()
 		qinstGive()

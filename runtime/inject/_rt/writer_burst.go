@@ -44,10 +44,9 @@ const (
 	qinstPartProbes = 0.5
 	qinstPartBursts = 0.2
 
-	// A procedure is not held at a stub if that would take more than a part of the budget to count
-	// its entries.
+	// Stubs may take a part of the budget. The hottest of what is held has none.
 	qinstStubNS   = 1.3
-	qinstPartStub = 0.02
+	qinstPartStub = 0.1
 
 	qinstHeldCalm   = 20   // windows after which a procedure that got cheap is held no more
 	qinstHeldAgain  = 0.5  // so cheap, as a part of what one may cost
@@ -59,6 +58,8 @@ const (
 var (
 	qinstHeld    uint32 // units that are held now; samplers read it
 	qinstLooking uint32 // a burst is on, for samplers
+
+	qinstBurstOver uint32 // a thread has ended it
 
 	qinstBurst qinstBurstState
 
@@ -272,6 +273,7 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 			counting += qinstHoldOne(u.point, qinstControlOf(u.point), u.saves, most, budget*qinstHeldNobody)
 		}
 	}
+	qinstMakeHottestBare(list[:listed], qinstPartStub*budget)
 	if qinstYards.fresh {
 		qinstMeasureBare()
 	}
@@ -348,12 +350,10 @@ func qinstHoldOne(unit uint32, c *qinstControl, saves, most, least float64) floa
 	switch {
 	case c.held == 0:
 		if saves > most && saves > least && qinstBurstSums != 0 {
-			if qinstHold(unit, c); c.held == qinstProcEntered && qinstShouldBare(unit, c, least) {
+			if qinstHold(unit, c); c.held == qinstProcEntered && qinstJumpOf(unit)&qinstJumpBare != 0 {
 				qinstMakeBare(unit, c)
 			}
 		}
-	case c.held == qinstProcEntered && !c.bare && qinstShouldBare(unit, c, least):
-		qinstMakeBare(unit, c)
 	case c.bare || saves > most*qinstHeldAgain && saves > least*qinstHeldAgain:
 		c.calm = 0
 	case c.calm < qinstHeldCalm:
@@ -377,13 +377,34 @@ func qinstMakeBare(unit uint32, c *qinstControl) {
 	qinstSetUnit(unit)
 }
 
-// qinstShouldBare reports whether even counting the entries of a procedure would take too much.
+// qinstJumpOf is the byte of a procedure with a twin, 0 for others.
 // Context: writer.
-func qinstShouldBare(unit uint32, c *qinstControl, least float64) bool {
+func qinstJumpOf(unit uint32) byte {
 	t := qinstTableOf(unit)
-	jump := t.jumps(uintptr(unit - t.base))
-	dear := c.n*qinstStubNS > qinstPartStub/qinstHeldNobody*least
-	return jump&qinstJumpSwitches != 0 && (jump&qinstJumpLeaf != 0 || dear)
+	return t.jumps(uintptr(unit - t.base))
+}
+
+// qinstMakeHottestBare lets the hottest procedures that are held have no stubs, until those of the
+// others take no more than they may.
+// Context: writer.
+func qinstMakeHottestBare(list []uint32, may float64) {
+	for {
+		sum, most, hottest := 0., 0., uint32(0)
+		for _, point := range list {
+			c := qinstControlOf(point)
+			if c.held != qinstProcEntered || c.bare || qinstJumpOf(point)&qinstJumpSwitches == 0 {
+				continue
+			}
+			cost := c.n * qinstStubNS
+			if sum += cost; cost > most {
+				most, hottest = cost, point
+			}
+		}
+		if sum <= may {
+			return
+		}
+		qinstMakeBare(hottest, qinstControlOf(hottest))
+	}
 }
 
 // qinstHold holds a unit. No event of it is written after this, in bursts neither: its
@@ -537,6 +558,7 @@ func qinstBurstDue() {
 	cpu, began := qinstThreadCPU(), nanotime()
 	qinstNoteHeld()
 	qinstYards.began, qinstYards.ended = false, false
+	atomic.Store(&qinstBurstOver, 0)
 	qinstFlip(true)
 	whole := qinstStopForJumps()
 	b.n++
@@ -544,7 +566,9 @@ func qinstBurstDue() {
 		atomic.Store(&qinstLooking, 1)
 		qinstWakeSamplers()
 	}
-	usleep(qinstBurstNS / 1000)
+	if atomic.Load(&qinstBurstOver) == 0 {
+		futexsleep(&qinstBurstOver, 0, qinstBurstNS)
+	}
 	atomic.Store(&qinstLooking, 0)
 	qinstFlip(false)
 	if qinstStopForJumps() && whole {

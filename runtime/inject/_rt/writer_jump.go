@@ -62,3 +62,24 @@ func qinstMakeRoom() {
 	}
 	unlock(&allpLock)
 }
+
+// qinstTellForeign tells of procedures over whose first bytes something else was written, by a
+// debugger or by the program itself. They are left as they are, and what runs of them is not known.
+// Context: writer.
+func qinstTellForeign() {
+	if atomic.Load(&qinstForeign) == 0 {
+		return
+	}
+	atomic.Store(&qinstForeign, 0)
+	for k := range qinstNTables {
+		t := &qinstTables[k]
+		for i := uintptr(0); t.pairs != 0 && i < uintptr(t.probes); i++ {
+			if jump := t.jumpOf(i); *jump&qinstJumpForeign != 0 {
+				*jump &^= qinstJumpForeign
+				qinstRecordLevel(qinstNow(), t.base+uint32(i), uint8(qinstRateTrace), 0, 0, "foreign")
+			}
+		}
+	}
+	qinstSay("found code that is not the program's at the beginning of procedures, as debuggers and the program itself " +
+		"may write it; these procedures have no probes from here on")
+}

@@ -1,0 +1,72 @@
+package runtime
+
+import (
+	"internal/runtime/syscall/linux"
+	"unsafe"
+)
+
+// The text of a program is written through the file in which the kernel shows its memory. What may
+// be done with its pages stays as it is: a program that writes its own text, as packages for tests
+// do, sets that, too, at times that nobody knows. Where there is no such file the pages are made
+// writable for a while.
+
+// qinstTextFile is that file's descriptor and 1, while it is open.
+var (
+	qinstTextFile  int32
+	qinstTextPaged bool // there is none
+)
+
+// qinstOpenText lets text be written, whole pages. It reports whether that is possible.
+// Context: start, jumper.
+func qinstOpenText(from, to uintptr) bool {
+	const readWrite, name = 2, "/proc/self/mem\x00"
+	if from == to {
+		return true
+	}
+	if qinstTextFile == 0 && !qinstTextPaged {
+		qinstTextFile = max(0, open(unsafe.StringData(name), readWrite|_O_CLOEXEC, 0)+1)
+	}
+	if qinstTextFile != 0 && qinstPoke(from, uint64(*(*byte)(unsafe.Pointer(from))), 1) {
+		return true
+	}
+	qinstCloseText(from, to)
+	qinstTextPaged = true
+	return qinstProtect(from, to-from, qinstProt|qinstProtExec)
+}
+
+// qinstCloseText lets it be written no more.
+// Context: start, jumper.
+func qinstCloseText(from, to uintptr) {
+	const read = 1
+	if qinstTextFile != 0 {
+		closefd(qinstTextFile - 1)
+		qinstTextFile = 0
+	}
+	if qinstTextPaged && from != to {
+		qinstProtect(from, to-from, read|qinstProtExec)
+	}
+}
+
+const qinstProtExec = 4
+
+// qinstPoke writes the n low bytes of v, up to 8.
+// Context: start, jumper.
+func qinstPoke(at uintptr, v uint64, n uintptr) bool {
+	if qinstTextFile != 0 {
+		done, _, e := linux.Syscall6(qinstSysPwrite, uintptr(qinstTextFile-1), uintptr(unsafe.Pointer(&v)), n, at, 0, 0)
+		return e == 0 && done == n
+	}
+	for i := range n {
+		*(*byte)(unsafe.Pointer(at + i)) = byte(v >> (8 * i))
+	}
+	return true
+}
+
+// qinstJumpSize is the size of a jump.
+const qinstJumpSize = 5
+
+// qinstJumpTo is a jump at an address.
+// Context: start, jumper.
+func qinstJumpTo(at, to uintptr) uint64 {
+	return 0xe9 | uint64(uint32(to-(at+qinstJumpSize)))<<8
+}
