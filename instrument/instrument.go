@@ -41,11 +41,12 @@ func (p *Package) Points(told <-chan *points.Inlining, limits points.Limits) *po
 	if inlining == nil {
 		return nil
 	}
+	names := p.Names()
 	p.asked = &points.Package{
 		Path: p.src.Path, ImportPath: p.src.ImportPath,
 		Fset: p.fset, Files: p.files, Types: p.types, Info: p.info,
 		Inlining: inlining, Limits: limits, SSA: form, SSAError: err, FileName: p.src.FileName,
-		Assembly: p.src.Assembly,
+		Assembly: p.src.Assembly, Twins: []string{names.Twin, names.Prefix + "t"},
 	}
 	return points.Find(p.asked)
 }

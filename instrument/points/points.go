@@ -41,6 +41,9 @@ type Package struct {
 	SSA      *ssa.Package
 	SSAError error
 
+	// Twins are what names of twins may begin with, the shortest first. No file contains any.
+	Twins []string
+
 	// Assembly shows that the package has functions in assembly, which may call others.
 	Assembly bool
 
@@ -155,6 +158,7 @@ type Set struct {
 
 	inlining *Inlining
 	prefix   string // of the names of the package's functions
+	twins    []string
 }
 
 // CountInLine makes calls be counted in line, or by probes. It reports whether they are as
@@ -198,7 +202,7 @@ func Find(p *Package) *Set {
 	f.closures = findClosures(p)
 	f.findWrappers()
 	f.findLasting()
-	f.set.inlining, f.set.prefix = f.Inlining, prefix(f.Types)+"."
+	f.set.inlining, f.set.prefix, f.set.twins = f.Inlining, prefix(f.Types)+".", f.Twins
 	for _, fn := range f.set.Funcs {
 		fn.nest.line = f.Fset.Position(fn.Node.Pos()).Line
 		fn.Point = uint32(len(f.set.Points))

@@ -78,10 +78,16 @@ func unlike(info *types.Info, body *ast.BlockStmt) (found bool) {
 }
 
 // TwinName is the name of the function that is the twin of a declared one. It is at least as long
-// as the name of that without its package, which it gets in the end.
-func (s *Set) TwinName(fn *Func, prefix string) string {
-	name := prefix + "t" + strconv.Itoa(int(fn.Point))
-	return name + strings.Repeat("_", max(0, len(strings.TrimPrefix(fn.Name, s.prefix))-len(name)))
+// as the name of that without its package, which it gets in the end, and as long if that has a few
+// bytes: then data for debuggers get it, too.
+func (s *Set) TwinName(fn *Func) (name string) {
+	n, plain := strconv.FormatUint(uint64(fn.Point), 36), strings.TrimPrefix(fn.Name, s.prefix)
+	for _, prefix := range s.twins {
+		if name = prefix + n; len(name) <= len(plain) {
+			break
+		}
+	}
+	return name + strings.Repeat("_", max(0, len(plain)-len(name)))
 }
 
 // Symbol is the symbol of what the package calls name.
@@ -90,16 +96,16 @@ func (s *Set) Symbol(name string) string { return s.prefix + name }
 // Untwinned returns a function that gives functions the names that they have in the end. One that
 // is in a twin, or is one, has the twin's name at the beginning; a literal of an inlined function
 // has that function's name in its own.
-func (s *Set) Untwinned(prefix string) func(name string) string {
+func (s *Set) Untwinned() func(name string) string {
 	names := map[string]string{}
 	for _, fn := range s.Funcs {
 		if fn.Bodies.Twin && fn.nest.within == nil && fn.Skip == 0 {
-			names[s.TwinName(fn, prefix)] = strings.TrimPrefix(fn.Name, s.prefix)
+			names[s.TwinName(fn)] = strings.TrimPrefix(fn.Name, s.prefix)
 		}
 	}
 	return func(name string) string {
 		local, ok := strings.CutPrefix(name, s.prefix)
-		if !ok || !strings.Contains(local, prefix) {
+		if !ok {
 			return name
 		}
 		parts := strings.Split(local, ".")
@@ -147,7 +153,7 @@ type Twin struct {
 }
 
 // Twins returns the procedures that have twins.
-func (s *Set) Twins(prefix string) (list []Twin) {
+func (s *Set) Twins() (list []Twin) {
 	for _, fn := range s.Funcs {
 		if fn.Skip != 0 || !fn.Bodies.Twin {
 			continue
@@ -156,7 +162,7 @@ func (s *Set) Twins(prefix string) (list []Twin) {
 		for root.nest.within != nil {
 			root = root.nest.within
 		}
-		list = append(list, Twin{fn.Name, s.prefix + s.TwinName(root, prefix) + fn.Name[len(root.Name):], fn.Point,
+		list = append(list, Twin{fn.Name, s.prefix + s.TwinName(root) + fn.Name[len(root.Name):], fn.Point,
 			fn != root})
 	}
 	return list

@@ -24,6 +24,7 @@ import (
 type Names struct {
 	Prefix string
 	Result string // of results that had no name; see goobj.Debug
+	Twin   string // of twins
 }
 
 // NewNames picks prefixes that do not occur in any of the texts.
@@ -37,11 +38,13 @@ func NewNames(texts [][]byte) (n Names) {
 	}
 	// A letter of two bytes. A package that has all of them somewhere keeps what debuggers need not
 	// know.
-	n.Result = n.Prefix + "r"
-	for r := 'ʳ'; r < 0x800; r++ {
-		if name := string(r); unicode.IsLetter(r) && !occurs(name) {
-			n.Result = name
-			break
+	n.Result, n.Twin = n.Prefix+"r", n.Prefix+"t"
+	for _, name := range []*string{&n.Result, &n.Twin} {
+		for r := 'ʳ'; r < 0x800; r++ {
+			if letter := string(r); unicode.IsLetter(r) && !occurs(letter) && letter != n.Result {
+				*name = letter
+				break
+			}
 		}
 	}
 	return n

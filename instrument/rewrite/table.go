@@ -51,7 +51,7 @@ func Added(pkg *types.Package, importPath string, set *points.Set, names Names) 
 			inLine
 	}
 	parts := 2
-	if len(set.Twins("")) > 0 {
+	if len(set.Twins()) > 0 {
 		parts = 3
 	}
 	return []byte(names.expand(`//go:build go1.21
@@ -183,7 +183,7 @@ func @many(n @u64) @uptr { if n > 1<<16 - 1 { n = 1<<16 - 1 }; return 1<<16 | @u
 // the end, and the point.
 func (n Names) twins(t abi, set *points.Set) string {
 	var b strings.Builder
-	for _, twin := range set.Twins(n.Prefix) {
+	for _, twin := range set.Twins() {
 		bits := uint32(spec.TwinListed)
 		if twin.Literal {
 			bits |= spec.TwinLiteral

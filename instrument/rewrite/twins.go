@@ -21,11 +21,11 @@ func (w *writer) twin(fn *points.Func, funcs []*points.Func) {
 		return // is in those of what it stands in
 	}
 	if d.Recv == nil {
-		w.Replace(w.file.Offset(d.Name.Pos()), w.file.Offset(d.Name.End()), w.set.TwinName(fn, w.Prefix))
+		w.Replace(w.file.Offset(d.Name.Pos()), w.file.Offset(d.Name.End()), w.set.TwinName(fn))
 	} else {
 		from, to := w.file.Offset(d.Recv.Pos()), w.file.Offset(d.Type.Params.Opening+1)
 		lines := strings.Repeat("\n", bytes.Count(w.text[from:to], []byte("\n"))) // those that follow keep their numbers
-		w.Replace(from, to, w.set.TwinName(fn, w.Prefix)+"("+lines+w.receiver(d))
+		w.Replace(from, to, w.set.TwinName(fn)+"("+lines+w.receiver(d))
 	}
 	var without []int
 	for _, in := range funcs {

@@ -24,7 +24,7 @@ func (c *command) mend(pkg *instrument.Package, set *points.Set) (single []strin
 	if err != nil {
 		return nil, nil, err
 	}
-	twins := set.Twins(pkg.Names().Prefix)
+	twins := set.Twins()
 	if archive, single, err = pair(archive, set, twins, pkg.Names().Prefix); err != nil || single != nil {
 		return single, nil, err
 	}
@@ -44,7 +44,8 @@ func (c *command) mend(pkg *instrument.Package, set *points.Set) (single []strin
 		"qinst_accessor.go", "qinst_probe_ledger.go"} {
 		lines[file] = nil
 	}
-	if err := object.Tell(goobj.Debug{Result: names.Result, Helper: names.Prefix, Lines: lines}); err != nil {
+	if err := object.Tell(goobj.Debug{Result: names.Result, Helper: names.Prefix, Lines: lines,
+		Name: set.Untwinned()}); err != nil {
 		return nil, nil, err
 	}
 	return nil, nil, os.WriteFile(name, archive, 0o666)
@@ -68,7 +69,7 @@ func pair(archive []byte, set *points.Set, twins []points.Twin, prefix string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	names, untwinned := map[string]string{}, set.Untwinned(prefix)
+	names, untwinned := map[string]string{}, set.Untwinned()
 	for _, f := range funcs {
 		if name := untwinned(f.Name); name != f.Name {
 			names[f.Name] = name

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -29,13 +30,25 @@ func TestDebuggers(t *testing.T) {
 			plain, probed := buildDebugged(t, "go", flags), buildDebugged(t, "qinst", flags)
 			want, _ := told(t, plain)
 			got, files := told(t, probed)
-			for _, name := range slices.Sorted(maps.Keys(want)) {
-				if got[name] != want[name] {
+			twins := 0
+			for _, name := range slices.Sorted(maps.Keys(got)) {
+				switch got[name] {
+				case want[name]:
+				case want[name] + want[name]: // a twin's, too: a breakpoint is at both
+					twins++
+				default:
+					if want[name] == "" && (name == "main.init" || strings.Contains(name, ".deferwrap")) {
+						continue // the compiler's
+					}
 					t.Errorf("%s has parameters %q, expected %q", name, got[name], want[name])
 				}
+				delete(want, name)
 			}
-			if len(want) < 8 {
-				t.Errorf("found %d functions, expected some more", len(want))
+			if len(want) > 0 || twins < 4 && runtime.GOARCH == "amd64" {
+				t.Errorf("%d functions have twins; found nothing of %v", twins, want)
+			}
+			if len(got) < 8 {
+				t.Errorf("found %d functions, expected some more", len(got))
 			}
 			for _, file := range files {
 				if strings.HasPrefix(filepath.Base(file), "qinst_") {

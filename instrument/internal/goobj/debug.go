@@ -27,6 +27,10 @@ type Debug struct {
 	// do not stop in these. With the package's it has as many bytes as fakeRuntime.
 	Helper string
 
+	// Name is the name of a function that the source calls by another one. If it is not as long,
+	// the function keeps that.
+	Name func(string) string
+
 	// Lines of these files are not lines of functions of others: all, or if there is a list, those.
 	Lines map[string][]int
 }
@@ -71,6 +75,10 @@ func (o *Object) Tell(d Debug) error {
 				if len(d.Result) == len(unnamed) {
 					copy(data[r[0]:], unnamed)
 				}
+			}
+			name, _, _ := bytes.Cut(data[1:], []byte{0})
+			if to := d.Name(string(name)); len(to) == len(name) {
+				copy(name, to)
 			}
 			if n := len(helper.Find(data[1:])); n >= len(fakeRuntime) {
 				copy(data[1:], fakeRuntime)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -43,7 +44,7 @@ func F(a int) (ʳ0 int, ʳ1 string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Tell(Debug{Result: "ʳ", Helper: "_helper_",
+	if err := o.Tell(Debug{Result: "ʳ", Helper: "_helper_", Name: strings.Clone,
 		Lines: map[string][]int{"helper.go": nil, "user.go": {7}}}); err != nil || len(archive) != size {
 		t.Fatalf("%v, %d bytes became %d", err, size, len(archive))
 	}
@@ -130,7 +131,7 @@ func FuzzTell(f *testing.F) {
 	f.Add([]byte("!<arch>\n_go_.o          0           0     0     644     24        `\ngo object linux amd64\n!\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if o, err := Open(b); err == nil {
-			_ = o.Tell(Debug{Result: "ʳ", Helper: "_qinst_", Lines: map[string][]int{"a.go": nil}})
+			_ = o.Tell(Debug{Result: "ʳ", Helper: "_qinst_", Name: strings.Clone, Lines: map[string][]int{"a.go": nil}})
 		}
 	})
 }

@@ -14,6 +14,7 @@ var qinstJumps struct {
 	gp    guintptr
 	state uint32 // atomic
 	took  int64  // ns that the last stop took from each processor
+	ended int64  // when
 	all   int64  // and of all
 	since int64  // when the first one might have been
 
@@ -37,6 +38,11 @@ const (
 	qinstStopShare  = 100       // one in so many
 	qinstStopFirst  = 4_000_000 // ns
 	qinstBurstShare = 300
+
+	// After one that took long, because a thread could not be stopped, there is none for many times
+	// as long: a server's slowest requests would be those.
+	qinstStopLong = 500_000 // ns
+	qinstStopRest = 1000
 )
 
 // qinstJumper is the goroutine.
@@ -50,7 +56,8 @@ func qinstJumper() {
 		stop := stopTheWorld(stwUnknown)
 		systemstack(qinstJumpAll)
 		startTheWorld(stop)
-		j.took = nanotime() - stop.finishedStopping + stop.stoppingCPUTime/int64(gomaxprocs)
+		j.ended = nanotime()
+		j.took = j.ended - stop.finishedStopping + stop.stoppingCPUTime/int64(gomaxprocs)
 		j.all += j.took
 		qinstTextWritable(false)
 	}

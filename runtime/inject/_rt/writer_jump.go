@@ -23,6 +23,9 @@ func qinstMayStop() bool {
 	if j.since == 0 {
 		j.since = nanotime()
 	}
+	if j.took > qinstStopLong && nanotime() < j.ended+qinstStopRest*j.took {
+		return false
+	}
 	return atomic.Load(&qinstEnding) == 0 && atomic.Load(&j.state) == qinstJumperParked &&
 		j.all <= qinstStopFirst+(nanotime()-j.since)/qinstStopShare
 }
