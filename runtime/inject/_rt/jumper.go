@@ -77,7 +77,9 @@ func qinstTextWritable(on bool) {
 		t := &qinstTables[k]
 		switch {
 		case on && atomic.Load(&t.changed) != 0:
-			t.open = qinstOpenText(t.low, t.high)
+			if t.open = qinstOpenText(t.low, t.high); !t.open {
+				atomic.Store(&t.changed, 0) // levels stay as they are
+			}
 		case !on && t.open:
 			t.open = false
 			qinstCloseText(t.low, t.high)
