@@ -244,7 +244,7 @@ func number64(cell string, span bool) (float64, error) {
 
 // decimal writes a number with one decimal at most.
 func decimal(v float64) string {
-	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
+	return strconv.FormatFloat(math.Round(v*10)/10+0, 'f', -1, 64) // a negative 0 becomes 0
 }
 
 // says reports whether a section has these words in its text or commands.
