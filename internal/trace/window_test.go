@@ -110,7 +110,8 @@ func TestWindow(t *testing.T) {
 		if _, err := noted.Events(func([]trace.Event) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
-		for what, tr := range map[string]*trace.Trace{"window": plain, "indexed window": quick, "window of notes": noted} {
+		for i, tr := range []*trace.Trace{plain, quick, noted} {
+			what := [...]string{"window", "indexed window", "window of notes"}[i]
 			w, err := tr.Window(from, to)
 			if err != nil {
 				t.Fatal(err)
@@ -121,7 +122,9 @@ func TestWindow(t *testing.T) {
 			}
 			sameLines(t, what, got.list, want.list)
 			some := rapid.SliceOfN(rapid.Bool(), len(tr.Points), len(tr.Points)).Draw(t, "points")
-			sameSelection(t, tr, from, to, some)
+			if valid || tr == plain { // where clocks disagree, an index begins to mend them elsewhere
+				sameSelection(t, tr, from, to, some)
+			}
 			if to == plain.Wall() {
 				sameFile(t, tr, from, to, want.list)
 			}
