@@ -20,13 +20,14 @@ func TestBursts(t *testing.T) {
 		t.Parallel()
 		checkBursts(t, e2e.Build(t, "programs", "bursts", "-small=40", "-twins=off"), 100)
 	})
-	t.Run("twins", func(t *testing.T) { // the hottest have intervals only after ten bursts
+	t.Run("twins", func(t *testing.T) { // the hottest have intervals only after ten bursts, if at all
 		t.Parallel()
 		checkBursts(t, e2e.Build(t, "programs", "bursts", "-small=40"), 0)
 	})
 }
 
-// checkBursts compares so many estimates, or those of a run.
+// checkBursts compares so many estimates. With 0 it looks only at one run, without asking how many
+// intervals hold: those by yardsticks hold or fail together, see TestRatiosHold.
 func checkBursts(t *testing.T, program string, enough int) {
 	t.Helper()
 	exact, _ := e2e.Traced(t, exec.Command(program, "small"), "QINST=mode=count")
@@ -73,6 +74,10 @@ func checkBursts(t *testing.T, program string, enough int) {
 		if plain < 5 || turned < 1 || small < 1 {
 			t.Errorf("%d procedures, %d small ones and %d loops ran without probes", plain, small, turned)
 		}
+	}
+	if enough == 0 {
+		t.Logf("%d of %d intervals hold", held, given)
+		return
 	}
 	if given < enough/2 {
 		t.Fatalf("%d intervals", given)
