@@ -51,8 +51,7 @@ var (
 
 // Leaky returns the functions whose twins may let more escape than they do, or whose closures have
 // variables in another order, by their symbols. report is what "compile -m -L -d=closure=1" says of
-// texts, and results how results without a name begin in
-// twins.
+// texts, and results how results without a name begin in twins.
 func Leaky(report []byte, texts []Text, results string) (list []string) {
 	unnamed := regexp.MustCompile(`( to result )(?:~r|~b|` + regexp.QuoteMeta(results) + `)(\d+ level=)`)
 	for v, e := range said(unnamed.ReplaceAll(report, []byte("$1$2")), texts) {

@@ -72,7 +72,7 @@ type (
 )
 type @ptr = @unsafe.Pointer
 
-// Not 0: the point is not to be reached. Behind these are the levels of procedures, and then, if
+// Not 0: the point is not to be reached. After these come the levels of procedures, and then, if
 // there are twins, what is known of the jumps.
 var @off [%[10]d*%[6]d]%[7]s
 

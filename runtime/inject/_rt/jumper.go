@@ -20,6 +20,7 @@ var qinstJumps struct {
 
 	stubs, room uintptr // memory for stubs near the text: what is left
 	from, size  uintptr // all of it
+	open        bool    // it can be written
 }
 
 // qinstForeign is not 0 while there are procedures with foreign code of which nothing tells yet.
@@ -52,14 +53,12 @@ func qinstJumper() {
 	j.gp.set(getg())
 	for {
 		gopark(qinstJumperPark, nil, waitReasonForceGCIdle, traceBlockSystemGoroutine, 1)
-		qinstTextWritable(true)
 		stop := stopTheWorld(stwUnknown)
 		systemstack(qinstJumpAll)
 		startTheWorld(stop)
 		j.ended = nanotime()
 		j.took = j.ended - stop.finishedStopping + stop.stoppingCPUTime/int64(gomaxprocs)
 		j.all += j.took
-		qinstTextWritable(false)
 	}
 }
 
@@ -85,9 +84,17 @@ func qinstTextWritable(on bool) {
 			qinstCloseText(t.low, t.high)
 		}
 	}
-	if j := &qinstJumps; on {
-		qinstOpenText(j.from, j.from+j.size)
-	} else {
+	qinstStubsWritable(on)
+}
+
+// qinstStubsWritable lets stubs be written, or no more.
+// Context: start, jumper.
+func qinstStubsWritable(on bool) {
+	j := &qinstJumps
+	if on {
+		j.open = qinstOpenText(j.from, j.from+j.size)
+	} else if j.open {
+		j.open = false
 		qinstCloseText(j.from, j.from+j.size)
 	}
 }
@@ -98,12 +105,14 @@ func qinstTextWritable(on bool) {
 func qinstJumpAll() {
 	var stopped [64]uintptr
 	n := qinstStoppedAt(stopped[:])
+	qinstTextWritable(true)
 	for k := range qinstNTables {
 		if t := &qinstTables[k]; t.open {
 			atomic.Store(&t.changed, 0)
 			t.jumpAll(stopped[:n])
 		}
 	}
+	qinstTextWritable(false)
 	qinstReadYards()
 }
 
@@ -211,7 +220,7 @@ func (p *qinstPatch) makeStub(at, moves, slot uintptr) bool {
 	if p.stub != 0 {
 		return true
 	}
-	if j.room < qinstStubSize {
+	if !j.open || j.room < qinstStubSize {
 		return false
 	}
 	var s qinstStub

@@ -10,10 +10,19 @@ import (
 // do, sets that, too, at times that nobody knows. Where there is no such file the pages are made
 // writable for a while.
 
-// qinstTextFile is that file's descriptor and 1, while it is open.
+// Whoever writes opens and closes text in one go, on the system stack, so that the world is not
+// stopped in between: the jumper, which stops it, and packages that register share what is open.
+
+// How text is written.
+const (
+	qinstTextUnknown = iota
+	qinstTextFiled
+	qinstTextPaged
+)
+
 var (
-	qinstTextFile  int32
-	qinstTextPaged bool // there is none
+	qinstTextHow  uint8
+	qinstTextFile int32 // the file's descriptor and 1, while it is open
 )
 
 // qinstOpenText lets text be written, whole pages. It reports whether that is possible.
@@ -21,16 +30,22 @@ var (
 func qinstOpenText(from, to uintptr) bool {
 	const readWrite, name = 2, "/proc/self/mem\x00"
 	if from == to {
-		return true
+		return false
 	}
-	if qinstTextFile == 0 && !qinstTextPaged {
+	if qinstTextHow != qinstTextPaged && qinstTextFile == 0 {
 		qinstTextFile = max(0, open(unsafe.StringData(name), readWrite|_O_CLOEXEC, 0)+1)
 	}
-	if qinstTextFile != 0 && qinstPoke(from, uint64(*(*byte)(unsafe.Pointer(from))), 1) {
-		return true
+	if qinstTextHow == qinstTextUnknown {
+		if qinstPoke(from, uint64(*(*byte)(unsafe.Pointer(from))), 1) {
+			qinstTextHow = qinstTextFiled
+		} else {
+			qinstCloseText(from, from)
+			qinstTextHow = qinstTextPaged
+		}
 	}
-	qinstCloseText(from, to)
-	qinstTextPaged = true
+	if qinstTextHow == qinstTextFiled {
+		return qinstTextFile != 0 // if the program has all descriptors in use there is none now
+	}
 	return qinstProtect(from, to-from, qinstProt|qinstProtExec)
 }
 
@@ -42,19 +57,22 @@ func qinstCloseText(from, to uintptr) {
 		closefd(qinstTextFile - 1)
 		qinstTextFile = 0
 	}
-	if qinstTextPaged && from != to {
+	if qinstTextHow == qinstTextPaged && from != to {
 		qinstProtect(from, to-from, read|qinstProtExec)
 	}
 }
 
 const qinstProtExec = 4
 
-// qinstPoke writes the n low bytes of v, up to 8.
+// qinstPoke writes the n low bytes of v, up to 8, to text that is open.
 // Context: start, jumper.
 func qinstPoke(at uintptr, v uint64, n uintptr) bool {
 	if qinstTextFile != 0 {
 		done, _, e := linux.Syscall6(qinstSysPwrite, uintptr(qinstTextFile-1), uintptr(unsafe.Pointer(&v)), n, at, 0, 0)
 		return e == 0 && done == n
+	}
+	if qinstTextHow != qinstTextPaged {
+		return false
 	}
 	for i := range n {
 		*(*byte)(unsafe.Pointer(at + i)) = byte(v >> (8 * i))

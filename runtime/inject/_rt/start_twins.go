@@ -129,25 +129,30 @@ func (t *qinstTable) twin(twins uintptr, pairs uint32) bool {
 	return true
 }
 
-// jumpFirst writes the jumps with which a package begins, before anything of it has run.
+// jumpFirst writes the jumps with which a package begins, before anything of it has run. Where it
+// cannot, the jumper will.
 // Context: start.
 func (t *qinstTable) jumpFirst() {
 	if t.low == t.high {
 		return
 	}
-	j := &qinstJumps
-	qinstOpenText(t.low, t.high)
-	qinstOpenText(j.from, j.from+j.size)
+	for n := range t.pairs {
+		i := t.pair(n).index()
+		if jump := t.jumpOf(i); *jump != 0 {
+			*jump = *jump&^qinstWanted | *t.levelOf(i)
+			*t.levelOf(i) = qinstProcPlain
+		}
+	}
+	if t.open = qinstOpenText(t.low, t.high); !t.open {
+		atomic.Store(&t.changed, 1)
+		return
+	}
+	qinstStubsWritable(true)
 	for n := range t.pairs {
 		p := t.pair(n)
-		i := p.index()
-		jump := t.jumpOf(i)
-		if *jump == 0 {
-			continue
-		}
-		*jump = *jump&^qinstWanted | *t.levelOf(i)
-		*t.levelOf(i) = qinstProcPlain
-		if twin := t.code + uintptr(p.twin); p.point&qinstTwinLiteral != 0 && *jump&qinstWanted == qinstProcPlain {
+		jump := *t.jumpOf(p.index())
+		if twin := t.code + uintptr(p.twin); jump != 0 && jump&qinstWanted == qinstProcPlain &&
+			p.point&qinstTwinLiteral != 0 {
 			qinstPoke(twin, qinstJumpTo(twin, t.code+uintptr(p.plain)), qinstJumpSize)
 		}
 	}
@@ -157,7 +162,8 @@ func (t *qinstTable) jumpFirst() {
 			*jump &^= qinstJumpSwitches
 		}
 	}
-	qinstCloseText(j.from, j.from+j.size)
+	qinstStubsWritable(false)
+	t.open = false
 	qinstCloseText(t.low, t.high)
 }
 
