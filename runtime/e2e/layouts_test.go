@@ -5,8 +5,6 @@ import (
 	"debug/elf"
 	"debug/gosym"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -131,16 +129,9 @@ func main() {
 // same means, a value or a reference.
 func TestLayouts(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module layouts\n\ngo 1.26\n", "main.go": layoutsProgram} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
 	e2e.Build(t, "programs", "calls") // qinst is on the path
-	output(t, dir, "go", "build", "-toolexec", "qinst", "-o", "layouts", ".")
 	held := 0
-	for name, by := range layouts(t, filepath.Join(dir, "layouts")) {
+	for name, by := range layouts(t, textProgram(t, "layouts", layoutsProgram, "-toolexec", "qinst")) {
 		if !strings.HasPrefix(name, "main.") {
 			continue
 		}

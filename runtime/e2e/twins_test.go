@@ -27,19 +27,13 @@ func TestBodyCalls(t *testing.T) {
 func TestJumps(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module jumps\n\ngo 1.26\n", "main.go": jumpsProgram} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
 	e2e.Build(t, "programs", "calls") // qinst is on the path
-	output(t, dir, "go", "build", "-o", "plain", ".")
-	want := output(t, dir, filepath.Join(dir, "plain"))
-	output(t, dir, "go", "build", "-toolexec", "qinst", "-o", "jumps", ".")
+	want := output(t, dir, textProgram(t, "plain", jumpsProgram))
+	exe := textProgram(t, "jumps", jumpsProgram, "-toolexec", "qinst")
 	jumped := false
 	for _, settings := range []string{"mode=off", "mode=count", "mode=trace,budget=off,limit=0", "budget=1%", "", "", ""} {
 		file := filepath.Join(dir, "jumps.sddf")
-		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "jumps"))
+		cmd := exec.CommandContext(t.Context(), exe)
 		cmd.Env = append(os.Environ(), "QINST="+strings.TrimPrefix(settings+",out="+file, ","))
 		out, err := cmd.Output()
 		if err != nil || string(out) != want {
