@@ -211,8 +211,8 @@ func qinstRest(busy bool) {
 	if qinstSwitches.full {
 		most = min(most, qinstSwitchNS/2)
 	}
-	if qinstBurst.wanted() {
-		most = min(most, max(qinstBurst.next-nanotime(), 1))
+	if wait := qinstBurst.when() - nanotime(); qinstBurst.wanted() && wait > 0 { // else something is in its way
+		most = min(most, wait)
 	}
 	urgent := atomic.Load(&qinstUrgent) != 0
 	if urgent { // but no window is shorter than that

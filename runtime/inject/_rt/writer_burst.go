@@ -552,7 +552,7 @@ func qinstNextBurst(longer float64) {
 // Context: writer.
 func qinstBurstDue() {
 	b := &qinstBurst
-	if !b.due(nanotime()) || qinstJumps.begun && !qinstMayStop() {
+	if !b.wanted() || nanotime() < b.when() || qinstJumps.begun && !qinstMayStop() {
 		return
 	}
 	cpu, began := qinstThreadCPU(), nanotime()
@@ -696,9 +696,14 @@ func qinstIsTraced(point uint32, c *qinstControl) bool {
 // Context: writer.
 func (b *qinstBurstState) wanted() bool { return qinstHeld != 0 || b.telling != 0 }
 
-// due reports whether it is time for a burst.
+// when is the time of the next burst: jumps may not be written earlier.
 // Context: writer.
-func (b *qinstBurstState) due(now int64) bool { return b.wanted() && now >= b.next }
+func (b *qinstBurstState) when() int64 {
+	if qinstJumps.begun {
+		return max(b.next, qinstNextStop())
+	}
+	return b.next
+}
 
 // qinstNoteBurst takes in what was counted in a unit since the burst before ended, which is what
 // this burst found: activations that began in it may have gone on for a while. Without adding, it

@@ -23,11 +23,19 @@ func qinstMayStop() bool {
 	if j.since == 0 {
 		j.since = nanotime()
 	}
-	if j.took > qinstStopLong && nanotime() < j.ended+qinstStopRest*j.took {
-		return false
-	}
 	return atomic.Load(&qinstEnding) == 0 && atomic.Load(&j.state) == qinstJumperParked &&
-		j.all <= qinstStopFirst+(nanotime()-j.since)/qinstStopShare
+		nanotime() >= qinstNextStop()
+}
+
+// qinstNextStop is from when on the world may be stopped again.
+// Context: writer.
+func qinstNextStop() int64 {
+	j := &qinstJumps
+	next := j.since + (j.all-qinstStopFirst)*qinstStopShare
+	if j.took > qinstStopLong {
+		next = max(next, j.ended+qinstStopRest*j.took)
+	}
+	return next
 }
 
 // qinstStopForJumps has the world stopped and jumps written, and waits for that, but not for long:
