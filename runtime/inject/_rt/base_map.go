@@ -126,7 +126,10 @@ func qinstGrowRing(n uint32) (ok bool) {
 // events.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstMoreBuffers(n uint32) bool {
-	grow := min(qinstGrow, qinstSet.mostBuffers-n)
+	grow := min(qinstGrow-n%qinstGrow, qinstSet.mostBuffers-n)
+	if n == 0 {
+		grow = qinstFirstBuffers()
+	}
 	size := uint64(grow) * qinstBufferSize
 	if uint64(n)*qinstBufferSize+size > qinstSet.memory/4 && !qinstMayUse(size) {
 		qinstSet.mostBuffers = n
@@ -139,6 +142,16 @@ func qinstMoreBuffers(n uint32) bool {
 	qinstBuffers.limit.Store(n + grow)
 	qinstHead[qinstRingWordChunks] = uint64(n + grow)
 	return true
+}
+
+// qinstFirstBuffers is how many there are at first. With a budget there are few events, and to make
+// all pages that are usual without one takes as long as to write them.
+// Context: start, probe, hook, goroutine, writer, sampler.
+func qinstFirstBuffers() uint32 {
+	if qinstSet.budget != 0 {
+		return min(qinstGrow/4, qinstSet.mostBuffers)
+	}
+	return min(qinstGrow, qinstSet.mostBuffers)
 }
 
 // qinstNewRecorder makes one more recorder; the first is the shared one.

@@ -116,6 +116,21 @@ func qinstUnmap(p, size uintptr) {
 	}
 }
 
+// qinstPlace is the i-th slot at which something may be in a table of 1<<bits slots, by its hash:
+// first in a line of the first 512 slots, then in one of the next 1,024, and so on, and in the end
+// anywhere. So a table with few entries has few pages, each of which takes the system some
+// microseconds.
+// Context: hook, goroutine, writer, sampler.
+//
+//go:nosplit
+func qinstPlace(h uint64, i, bits uintptr) uintptr {
+	const line, first = 3, 9 // bits
+	if level := i >> line; first+level < bits {
+		return (1<<level-1)<<first + uintptr(h>>(64-(first-line)-level))<<line + i&(1<<line-1)
+	}
+	return (uintptr(h>>32) + i) & (1<<bits - 1)
+}
+
 // qinstUse makes memory of reserved addresses.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstUse(p, size uintptr) bool { return qinstProtect(p, size, qinstProt) }

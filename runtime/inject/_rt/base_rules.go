@@ -219,10 +219,10 @@ func qinstEachChange(names, last string, do func(name, value string) bool) bool 
 // Context: start, goroutine, writer.
 func qinstApplyRule(t *qinstTable, rule int) {
 	r := &qinstRules[rule]
-	identities := qinstIdentities(t.text)
+	identities := qinstIdentities(t.text())
 	identities.array()
 	next := uint32(0)
-	qinstNames(t.text, qinstLocked, func(i uint32, kind, name, op string) bool {
+	qinstNames(t.text(), qinstLocked, func(i uint32, kind, name, op string) bool {
 		id := uint64(0)
 		for ; next <= i; next++ {
 			id = identities.number()
@@ -501,7 +501,7 @@ func qinstKindOf(point uint32) (kind uint8) {
 	}
 	if !t.kinds {
 		t.kinds = true
-		_, kinds, names := qinstColumns(t.text)
+		_, kinds, names := qinstColumns(t.text())
 		n := uint32(kinds.array())
 		owners := names
 		owners.skip()

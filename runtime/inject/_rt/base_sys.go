@@ -35,7 +35,7 @@ func (p *qinstPath) num(v uint64) *qinstPath {
 }
 
 // text is the path so far, as a string that shares its memory.
-// Context: start, goroutine, writer.
+// Context: start, probe, goroutine, writer, jumper.
 func (p *qinstPath) text() string { return qinstString(&p.buf[0], p.n) }
 
 // qinstString is unsafe.String without its checks, whose failure would panic:

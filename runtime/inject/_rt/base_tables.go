@@ -9,7 +9,7 @@ import "unsafe"
 // of the instrumented package, which is never unmapped.
 // qinstTable is a package's table of points.
 type qinstTable struct {
-	text         string
+	table        qinstText
 	base         uint32
 	probes       uint32  // points of it that have a byte in off; all, or none
 	off          uintptr // the package's bytes: one a point, see offOf, levelOf and jumpOf
@@ -22,8 +22,23 @@ type qinstTable struct {
 
 	kinds bool // of its points rate control has them, and where their procedures begin
 
-	words string // of each word of ledgers the offset of its point, four bytes
+	words qinstText // of each word of ledgers the offset of its point, four bytes
 }
+
+// qinstText is a text that its owner keeps. It is no pointer, since the collector looks through all
+// variables with pointers in each of its cycles.
+type qinstText struct {
+	at uintptr
+	n  int
+}
+
+// string is the text itself.
+// Context: start, probe, goroutine, writer, jumper.
+func (t qinstText) string() string { return qinstString((*byte)(unsafe.Pointer(t.at)), t.n) }
+
+// text is a package's table as it wrote it.
+// Context: start, probe, goroutine, writer, jumper.
+func (t *qinstTable) text() string { return t.table.string() }
 
 var (
 	qinstNext      uint32 // points registered

@@ -20,7 +20,7 @@ func qinstTableAt(i int) (text string, base uint32, ok bool) {
 		return "", 0, false
 	}
 	t := &qinstTables[i]
-	return t.text, t.base, true
+	return t.text(), t.base, true
 }
 
 // qinstCheckRate returns what was expected in place of a rule that makes no sense, and the word

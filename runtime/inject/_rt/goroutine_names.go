@@ -17,9 +17,9 @@ import (
 // Most programs name their activities and have few names. A program that makes names of its
 // data fills the table, and the report tells so.
 const (
-	qinstTextSlots = 1 << 12
-	qinstMaxTexts  = qinstTextSlots / 2
-	qinstMaxText   = 256 // bytes; longer texts are cut
+	qinstTextBits = 12
+	qinstMaxTexts = 1 << (qinstTextBits - 1)
+	qinstMaxText  = 256 // bytes; longer texts are cut
 )
 
 // qinstSlot finds an entry by its hash: it has 48 bits of the hash, and below them the
@@ -29,7 +29,7 @@ type qinstSlot = uint64
 // Twice as many slots as texts, so that a search ends soon; numbers up to 2047 fit the 16
 // bits below a hash.
 var (
-	qinstTextTable [qinstTextSlots]qinstSlot
+	qinstTextTable [1 << qinstTextBits]qinstSlot
 	qinstTexts     qinstRoom                 // number n at (n-1)*qinstMaxText
 	qinstTextLens  [qinstMaxTexts + 1]uint32 // plus one: 0 is not there yet
 	qinstNTexts    atomic.Uint32
@@ -49,24 +49,24 @@ func qinstTextOf(s string) uint64 {
 	// program of a hundred million.
 	h |= 1 << 63 // 0 marks a free slot
 	table := uintptr(unsafe.Pointer(&qinstTextTable))
-	if n := qinstNote(table, qinstTextSlots, h, 0); n != 0 {
+	if n := qinstNote(table, qinstTextBits, h, 0); n != 0 {
 		return n
 	}
 	n := qinstNewText(s)
 	if n == 0 {
 		return 0
 	}
-	return qinstNote(table, qinstTextSlots, h, n)
+	return qinstNote(table, qinstTextBits, h, n)
 }
 
-// qinstNote returns the number that is noted under a hash in a table of so many
-// slots. If there is none it notes n, unless that is 0.
+// qinstNote returns the number that is noted under a hash in a table of
+// 1<<bits slots. If there is none it notes n, unless that is 0.
 // A slot never changes once it is set, which is why finding needs no lock: a reader sees
 // 0 or the final word.
 // Context: hook, goroutine.
-func qinstNote(table, slots uintptr, h, n uint64) uint64 {
-	for i := uintptr(h >> 16); ; i++ {
-		slot := (*qinstSlot)(unsafe.Pointer(table + i%slots*8))
+func qinstNote(table, bits uintptr, h, n uint64) uint64 {
+	for i := uintptr(0); ; i++ {
+		slot := (*qinstSlot)(unsafe.Pointer(table + qinstPlace(h*qinstMix, i, bits)*8))
 		got := atomic.Load64(slot)
 		if got == 0 {
 			if n == 0 || atomic.Cas64(slot, 0, h&^0xffff|n) {

@@ -104,8 +104,9 @@ func qinstIsAmong(list []uintptr, pc uintptr) bool {
 //go:nosplit
 func qinstCodeInto(from uint32, pc uintptr) uint32 {
 	mine := uint32(0)
-	for i := (uint64(from)*0x9E3779B97F4A7C15 ^ uint64(pc)) * 0xff51afd7ed558ccd >> (63 - qinstCodeBits); ; i++ {
-		slot := (*uint32)(unsafe.Pointer(qinstCodeTable + uintptr(i%qinstCodeSlots)*4))
+	h := (uint64(from)*0x9E3779B97F4A7C15 ^ uint64(pc)) * 0xff51afd7ed558ccd
+	for i := uintptr(0); ; i++ {
+		slot := (*uint32)(unsafe.Pointer(qinstCodeTable + qinstPlace(h, i, qinstCodeBits+1)*4))
 		got := atomic.Load(slot)
 		if got == 0 {
 			if mine == 0 {

@@ -83,14 +83,14 @@ func qinstWaitStackOf(gp *g, without int) uint64 {
 	if qinstWaitStackSlots == 0 {
 		return 0
 	}
-	if n := qinstNote(qinstWaitStackSlots, qinstStackMap, h, 0); n != 0 {
+	if n := qinstNote(qinstWaitStackSlots, qinstStackBits, h, 0); n != 0 {
 		return n
 	}
 	n := qinstNewWaitStack(gp, from, above)
 	if n == 0 {
 		return 0
 	}
-	return qinstNote(qinstWaitStackSlots, qinstStackMap, h, n)
+	return qinstNote(qinstWaitStackSlots, qinstStackBits, h, n)
 }
 
 // qinstNewWaitStack stores the stack of gp from a frame on; see qinstNewText.

@@ -13,9 +13,7 @@ var qinstJumps struct {
 	begun bool
 	gp    guintptr
 	state uint32 // atomic
-	took  int64  // ns that the last stop took from each processor
-	ended int64  // when
-	all   int64  // and of all
+	all   int64  // ns that stops took from each processor
 	since int64  // when the first one might have been
 
 	stubs, room uintptr // memory for stubs near the text: what is left
@@ -34,16 +32,12 @@ const (
 )
 
 // The world may be stopped for a part of the time to write jumps, and for a while at the beginning,
-// when procedures turn out to be hot. Bursts have a part of that.
+// when procedures turn out to be hot. Bursts can wait: after one there is none for many times as long
+// as it stopped the world, or a server's slowest requests would be those that meet one.
 const (
-	qinstStopShare  = 100       // one in so many
+	qinstStopShare  = 200       // one in so many
 	qinstStopFirst  = 4_000_000 // ns
 	qinstBurstShare = 300
-
-	// After one that took long, because a thread could not be stopped, there is none for many times
-	// as long: a server's slowest requests would be those.
-	qinstStopLong = 500_000 // ns
-	qinstStopRest = 1000
 )
 
 // qinstJumper is the goroutine.
@@ -55,10 +49,8 @@ func qinstJumper() {
 		gopark(qinstJumperPark, nil, waitReasonForceGCIdle, traceBlockSystemGoroutine, 1)
 		stop := stopTheWorld(stwUnknown)
 		systemstack(qinstJumpAll)
+		j.all += nanotime() - stop.finishedStopping + stop.stoppingCPUTime/int64(gomaxprocs)
 		startTheWorld(stop)
-		j.ended = nanotime()
-		j.took = j.ended - stop.finishedStopping + stop.stoppingCPUTime/int64(gomaxprocs)
-		j.all += j.took
 	}
 }
 

@@ -16,7 +16,7 @@ const (
 )
 
 var (
-	qinstKinds    [qinstMaxKinds]string // descriptions: descriptors after the tag
+	qinstKinds    [qinstMaxKinds]qinstText // descriptions: descriptors after the tag
 	qinstNKinds   int
 	qinstOutKinds int
 )

@@ -167,9 +167,10 @@ func qinstNewChan(gp *g, c *hchan) {
 }
 
 const (
-	qinstFrames   = 12      // of a stack: the runtime's own are among them
-	qinstStackMax = 1 << 16 // stacks; an event's field for their number holds no more
-	qinstStackMap = 1 << 17 // slots of the hash table
+	qinstFrames    = 12      // of a stack: the runtime's own are among them
+	qinstStackMax  = 1 << 16 // stacks; an event's field for their number holds no more
+	qinstStackBits = 17
+	qinstStackMap  = 1 << qinstStackBits // slots of the hash table
 )
 
 // qinstWaitStack is a stack that goroutines waited in.

@@ -79,8 +79,8 @@ var (
 //go:nosplit
 func qinstPathInto(from, point uint32) uint32 {
 	key := uint64(from)<<22 | uint64(point)
-	for i := key * 0x9E3779B97F4A7C15 >> (63 - qinstPathBits); ; i++ {
-		slot := (*uint64)(unsafe.Pointer(qinstPathTable + uintptr(i%qinstPathSlots)*8))
+	for i := uintptr(0); ; i++ {
+		slot := (*uint64)(unsafe.Pointer(qinstPathTable + qinstPlace(key*qinstMix, i, qinstPathBits+1)*8))
 		got := atomic.Load64(slot)
 		if got == 0 {
 			now, n := qinstNPaths.Load(), uint32(0)

@@ -17,7 +17,7 @@ func qinstRecordKind(point *uint32, description, table string) (tag uint32) {
 	systemstack(func() {
 		qinstLockMemory()
 		if qinstNKinds < qinstMaxKinds {
-			qinstKinds[qinstNKinds] = description
+			qinstKinds[qinstNKinds] = qinstKept(description)
 			tag = qinstFirstUserTag + uint32(qinstNKinds)
 			qinstNKinds++
 			qinstLogPacket(qinstDescriptorHead, tag, description)
@@ -46,7 +46,7 @@ func qinstApplyRules(t *qinstTable) {
 //go:linkname qinstRegister qinst_register
 func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer, probes uint32, at *uintptr,
 	words string, twins unsafe.Pointer, pairs uint32) bool {
-	t := qinstTable{text: table, probes: probes, off: uintptr(off), words: words}
+	t := qinstTable{table: qinstKept(table), probes: probes, off: uintptr(off), words: qinstKept(words)}
 	if qinstStarted == 0 {
 		t.setOff(1)
 		return false
@@ -103,4 +103,10 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 		t.setOff(1)
 	}
 	return true
+}
+
+// qinstKept makes one.
+// Context: start.
+func qinstKept(s string) qinstText {
+	return qinstText{uintptr(unsafe.Pointer(unsafe.StringData(s))), len(s)}
 }

@@ -21,7 +21,7 @@ const (
 	qinstFirst      = 16      // recorders made before the program starts
 	qinstSpare      = 48      // recorders kept ready: threads come in bursts
 	qinstFewSpares  = 32      // when so few are left the writer is woken
-	qinstGrow       = 128     // buffers a growth of the ring adds
+	qinstGrow       = 128     // buffers a growth of the ring adds, but for the first
 	qinstMaxRing    = 1 << 15 // buffers: 1 GiB
 	qinstBatch      = 32      // buffers written together
 	qinstFeedNS     = 10e6    // between two servings of the budget
@@ -366,7 +366,8 @@ func qinstPrepare() {
 	}
 	qinstMapPieces()
 	limit := qinstBuffers.limit.Load()
-	if used := uint32(qinstBuffers.used.Load()); used > limit/2 && limit < qinstSet.mostBuffers {
+	if used := uint32(qinstBuffers.used.Load()); (used > limit/2 || limit < qinstGrow && qinstPressed()) &&
+		limit < qinstSet.mostBuffers {
 		qinstGrowRing(limit)
 	}
 	qinstFeed()

@@ -75,6 +75,7 @@ type qinstBurstState struct {
 	lasts   float64 // ns that one lasts, on average: the writer may sleep for longer than it wants to
 	costs   float64 // ns that probes of what is held took in one, on average; 0: there was none
 	took    float64 // ns of the writer for one, on average
+	stopped int64   // ns that the last one stopped the world
 	dear    float64 // ns that probes of what is held would cost, in the last window
 	dearest float64 // ns that events would cost of what is traced in bursts alone
 	telling uint32  // listed points that tell more than they cost and are only counted now
@@ -295,7 +296,7 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 		costs = b.dear / ns * qinstBurstNS
 	}
 	gap := (costs*ns + b.dearest*b.lasts) / max(1, qinstPartBursts*budget)
-	gap = max(gap, 2*b.took*ns/max(1, qinstPartBursts*budget), 2*qinstBurstShare*float64(qinstJumps.took))
+	gap = max(gap, 2*b.took*ns/max(1, qinstPartBursts*budget))
 	b.gap = int64(min(max(gap, qinstBurstLeast), qinstBurstMost*max(b.lasts, qinstBurstNS)))
 	return counting
 }
@@ -461,7 +462,7 @@ func qinstHoldFirst() {
 		if t.probes == 0 {
 			continue
 		}
-		ids := qinstIdentities(t.text)
+		ids := qinstIdentities(t.text())
 		for i := range uint32(ids.array()) {
 			point, id := t.base+i, ids.number()
 			kind, o, c := qinstKindOf(point), qinstRulingOf(point), qinstControlOf(point)
@@ -544,7 +545,7 @@ func qinstSetUnit(unit uint32) {
 // Context: writer.
 func qinstNextBurst(longer float64) {
 	b := &qinstBurst
-	b.next = nanotime() + int64(longer*float64(b.gap)*float64(fastexprand(1<<20))/(1<<20))
+	b.next = nanotime() + qinstBurstShare*b.stopped + int64(longer*float64(b.gap)*float64(fastexprand(1<<20))/(1<<20))
 }
 
 // qinstBurstDue makes a burst if it is time to. The writer does nothing else meanwhile, which
@@ -555,7 +556,7 @@ func qinstBurstDue() {
 	if !b.wanted() || nanotime() < b.when() || qinstJumps.begun && !qinstMayStop() {
 		return
 	}
-	cpu, began := qinstThreadCPU(), nanotime()
+	cpu, began, stopped := qinstThreadCPU(), nanotime(), qinstJumps.all
 	qinstNoteHeld()
 	qinstYards.began, qinstYards.ended = false, false
 	atomic.Store(&qinstBurstOver, 0)
@@ -574,6 +575,7 @@ func qinstBurstDue() {
 	if qinstStopForJumps() && whole {
 		qinstNoteRatios()
 	}
+	b.stopped = qinstJumps.all - stopped
 	costs, longer := 0., 1.
 	for i := range b.units {
 		if unit := *qinstBurstUnit(i); qinstControlOf(unit).held == qinstProcEntered {

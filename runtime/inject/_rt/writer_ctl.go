@@ -213,7 +213,7 @@ func qinstListPoints() {
 	for i := range qinstNTables {
 		t := &qinstTables[i]
 		base := t.base
-		qinstNames(t.text, qinstWriters, func(k uint32, kind, name, _ string) bool {
+		qinstNames(t.text(), qinstWriters, func(k uint32, kind, name, _ string) bool {
 			hits, traced, timed, level, rate := qinstPointState(base + k)
 			if hits == 0 {
 				return true

@@ -31,11 +31,7 @@ func qinstMayStop() bool {
 // Context: writer.
 func qinstNextStop() int64 {
 	j := &qinstJumps
-	next := j.since + (j.all-qinstStopFirst)*qinstStopShare
-	if j.took > qinstStopLong {
-		next = max(next, j.ended+qinstStopRest*j.took)
-	}
-	return next
+	return j.since + (j.all-qinstStopFirst)*qinstStopShare
 }
 
 // qinstStopForJumps has the world stopped and jumps written, and waits for that, but not for long:

@@ -44,7 +44,8 @@ func qinstEachLedger(f func(at uintptr)) {
 // wordOf is what the k/4-th word of a table's points in ledgers is of.
 // Context: writer.
 func (t *qinstTable) wordOf(k int) uint32 {
-	return uint32(t.words[k]) | uint32(t.words[k+1])<<8 | uint32(t.words[k+2])<<16 | uint32(t.words[k+3])<<24
+	w := t.words.string()[k:]
+	return uint32(w[0]) | uint32(w[1])<<8 | uint32(w[2])<<16 | uint32(w[3])<<24
 }
 
 // qinstLedgerCallees adds the callees that ledgers counted to a table, and writes those that
@@ -53,7 +54,7 @@ func (t *qinstTable) wordOf(k int) uint32 {
 func qinstLedgerCallees(b *qinstRecorder) {
 	for i := range qinstNTables {
 		t := &qinstTables[i]
-		for k := 0; k+4 <= len(t.words); k += 4 {
+		for k := 0; k+4 <= t.words.n; k += 4 {
 			offset := t.wordOf(k)
 			if offset&qinstUnitWord != 0 {
 				break // of loops are the last

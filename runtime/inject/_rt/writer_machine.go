@@ -20,16 +20,28 @@ const qinstMachineNS = 10e9
 
 var qinstMachineAt int64 // of the last one, 0: there was none
 
+// qinstGroupsNS is the time between two readings of control groups while none has a quota.
+const qinstGroupsNS = 1e9
+
+var (
+	qinstGroupsAt int64 // of the last one
+	qinstQuotas   bool  // a group had a quota then
+)
+
 // qinstWriteMachine writes the totals; those of the whole machine if it is time, or if all are
 // wanted. One that the system does not show is -1.
 // Context: writer.
 func qinstWriteMachine(all bool) {
-	throttled, group, ok := qinstThrottled()
-	qinstAnswers.throttle = qinstToldBy(ok)
-	if ok {
-		qinstRecordThrottle(qinstNow(), throttled, group)
+	now := nanotime()
+	if all || qinstQuotas || now-qinstGroupsAt >= qinstGroupsNS {
+		qinstGroupsAt = now
+		throttled, group, ok := qinstThrottled()
+		qinstAnswers.throttle = qinstToldBy(ok)
+		if ok {
+			qinstRecordThrottle(qinstNow(), throttled, group)
+		}
 	}
-	if now := nanotime(); all || now-qinstMachineAt >= qinstMachineNS {
+	if all || now-qinstMachineAt >= qinstMachineNS {
 		qinstMachineAt = now
 		qinstWriteSteal()
 	}
@@ -85,6 +97,7 @@ func qinstThrottled() (ns, group uint64, ok bool) {
 		return 0, 0, false
 	}
 	group = 14695981039346656037
+	qinstQuotas = false
 	for _, c := range p.buf[:p.n] {
 		group = (group ^ uint64(c)) * 1099511628211
 	}
@@ -92,6 +105,9 @@ func qinstThrottled() (ns, group uint64, ok bool) {
 		n := p.n
 		p.str("/cpu.stat\x00")
 		s := qinstReadFile(p.text())
+		if periods, is := qinstField(s, "nr_periods "); is && periods > 0 {
+			qinstQuotas = true
+		}
 		if v, is := qinstField(s, "throttled_usec "); is {
 			ns, ok = ns+v*1000, true
 		} else if v, is := qinstField(s, "throttled_time "); is {

@@ -203,7 +203,7 @@ func qinstWriteNews() {
 		// The tool encoded the record's other fields.
 		qinstBytes(qinstProbesHead)
 		qinstU32(t.base)
-		qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(t.text))), uintptr(len(t.text)))
+		qinstWriteBehind(t.table.at, uintptr(t.table.n))
 		qinstSeal()
 	}
 	qinstWriteWaitStacks()
@@ -607,7 +607,7 @@ func qinstWriteKinds() {
 	for ; qinstOutKinds < qinstNKinds; qinstOutKinds++ {
 		qinstBytes(qinstDescriptorHead)
 		qinstU32(qinstFirstUserTag + uint32(qinstOutKinds))
-		s := qinstKinds[qinstOutKinds]
+		s := qinstKinds[qinstOutKinds].string()
 		qinstWriteBehind(uintptr(unsafe.Pointer(unsafe.StringData(s))), uintptr(len(s)))
 		qinstSeal()
 	}

@@ -129,7 +129,7 @@ func qinstFits() bool {
 		_, _, e = linux.Syscall6(qinstSysTruncate, fd, at.end, 0, 0, 0, 0)
 	}
 	for _, part := range [...][2]uintptr{
-		{0, at.buffers + uintptr(min(qinstGrow, qinstSet.mostBuffers))*qinstBufferSize},
+		{0, at.buffers + uintptr(qinstFirstBuffers())*qinstBufferSize},
 		{at.recorders, qinstFirst * qinstPage}, {at.directory, qinstPage}, {at.pages, qinstPageGrow * qinstPageSize},
 	} {
 		if e == 0 {

@@ -58,7 +58,7 @@ func (r *qinstRule) explain(to *qinstPath) {
 func qinstNearestPoint(r *qinstRule) (nearest string) {
 	best, table, index := 0, 0, uint32(0)
 	for i := range qinstNTables {
-		qinstNames(qinstTables[i].text, qinstWriters, func(k uint32, kind, name, _ string) bool {
+		qinstNames(qinstTables[i].text(), qinstWriters, func(k uint32, kind, name, _ string) bool {
 			if n := qinstAlike(r.pattern(), name); n > best &&
 				(r.kind() == "" || r.kind() == kind || r.kind() == "hold" && kind == "sync" || r.kind() == "barrier" &&
 					(kind == "sync" || kind == "proc")) {
@@ -72,7 +72,7 @@ func qinstNearestPoint(r *qinstRule) (nearest string) {
 	}
 	// a pointer that a closure stores would be a write barrier, which the writer must not have
 	at, size := uintptr(0), 0
-	qinstNames(qinstTables[table].text, qinstWriters, func(k uint32, _, name, _ string) bool {
+	qinstNames(qinstTables[table].text(), qinstWriters, func(k uint32, _, name, _ string) bool {
 		if k == index {
 			at, size = uintptr(unsafe.Pointer(unsafe.StringData(name))), len(name)
 		}

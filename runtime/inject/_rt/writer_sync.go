@@ -44,8 +44,9 @@ func qinstWriteFrame(pc uintptr) {
 	if qinstNFramesOut >= qinstStackMap/2 {
 		return
 	}
-	for i := pc * 0x9E3779B97F4A7C15 >> 47; ; i++ {
-		slot := (*uintptr)(unsafe.Pointer(qinstFramesOut + i%qinstStackMap*goarch.PtrSize))
+	for i := uintptr(0); ; i++ {
+		place := qinstPlace(uint64(pc)*qinstMix, i, qinstStackBits)
+		slot := (*uintptr)(unsafe.Pointer(qinstFramesOut + place*goarch.PtrSize))
 		if *slot == pc {
 			return
 		}

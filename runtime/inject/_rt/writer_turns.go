@@ -51,16 +51,16 @@ func qinstTurn(i uint32) *qinstTurning {
 func qinstTakeTurns() {
 	for ; qinstTurnTables < qinstNTables; qinstTurnTables++ {
 		t := &qinstTables[qinstTurnTables]
-		from := len(t.words)
+		from := t.words.n
 		for from >= 4 && t.wordOf(from-4)&qinstUnitWord != 0 {
 			from -= 4
 		}
-		if from < len(t.words) && qinstTurns == 0 {
+		if from < t.words.n && qinstTurns == 0 {
 			if qinstTurns = qinstAnonymous(qinstMostTurns * unsafe.Sizeof(qinstTurning{})); qinstTurns == 0 {
 				return
 			}
 		}
-		for k := from; k < len(t.words) && qinstNTurns < qinstMostTurns; k += 4 {
+		for k := from; k < t.words.n && qinstNTurns < qinstMostTurns; k += 4 {
 			at := qinstLedgerWords + uintptr(t.base)*8 + uintptr(k)*2
 			*qinstTurn(qinstNTurns) = qinstTurning{point: t.base + t.wordOf(k)&^qinstUnitWord, word: at}
 			qinstNTurns++
