@@ -67,7 +67,7 @@ type Sync struct {
 // InLine reports whether operations are counted in line while they are only counted.
 func (y *Sync) InLine() bool {
 	switch y.Form {
-	case ChanAfter, ChanInside:
+	case ChanAfter, ChanInside, ChanCount:
 		return true
 	case SyncAfter, SyncBefore:
 		return y.Object != Bound

@@ -18,7 +18,11 @@ func (w *writer) syncs(fn *points.Func) {
 		case points.ChanInside:
 			w.insert(y.Pos, " %s;", w.operation(y, "@chan(@base + %d)"))
 		case points.ChanCount:
-			w.insert(y.Pos, " if @off[%[1]d] == 0 { @call(@base + %[1]d) };", y.Point)
+			count := "@call(@base + %[1]d)"
+			if w.set.InLine {
+				count = "*@slot(%[1]d)++"
+			}
+			w.insert(y.Pos, " if @off[%[1]d] == 0 { "+count+" };", y.Point)
 		case points.ChanCond:
 			w.insert(y.Pos, "(@off[%[1]d] != 0 || @chan(@base + %[1]d) == 0) && (", y.Point)
 			w.insert(y.End, ")")

@@ -38,7 +38,7 @@ type qinstRuling struct {
 	rule  uint8 // and 1; 0: none
 	kind  uint8 // as qinstControl has it
 	hold  uint8 // of a procedure or loop, once kind is known: the level at which it may be held, 0: none
-	role  uint8 // of an operation on a WaitGroup with a rule about a barrier, or of a procedure
+	role  uint8 // of an operation on a WaitGroup with a rule about a barrier, of a go statement, or of a procedure
 	// The point of its procedure is so many before it; only known if kind is, too.
 	within uint32
 	loop   uint32 // the innermost loop around it whose body stands twice is so many before it, 0: none; likewise

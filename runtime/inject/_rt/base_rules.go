@@ -528,7 +528,9 @@ func qinstKindOf(point uint32) (kind uint8) {
 			case flag&qinstFlagServes != 0:
 				o.role = qinstServes
 			case kind == "go": // what it starts is told of by the profile stack
-				qinstRulingOf(t.base + i - o.within).hold = 0
+				if p := qinstRulingOf(t.base + i - o.within); p.hold != 0 {
+					p.hold, p.role, o.role = qinstProcCounted, qinstStarts, qinstStarts
+				}
 			case flag&qinstFlagTwice != 0 && t.jumps(uintptr(i))&qinstJumpFixed == 0:
 				o.hold = qinstProcEntered
 			case o.kind != qinstPair || o.within != 0:

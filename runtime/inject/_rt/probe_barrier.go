@@ -38,6 +38,7 @@ const (
 	qinstRoleWait   // they have all arrived
 
 	qinstServes = 1 << 7 // not an operation, but a procedure with [FlagServes]
+	qinstStarts = 1 << 6 // a go statement, or a procedure with one
 )
 
 // qinstMeeting is the state of a barrier.

@@ -45,7 +45,7 @@ const (
 	qinstPartBursts = 0.2
 
 	// Stubs may take a part of the budget. The hottest of what is held has none.
-	qinstStubNS   = 1.3
+	qinstStubNS   = 2.5
 	qinstPartStub = 0.1
 
 	qinstHeldCalm   = 20   // windows after which a procedure that got cheap is held no more
@@ -247,6 +247,11 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 		if o.kind != qinstPair || o.within != 0 && qinstControlOf(list[i]-o.within).listed {
 			continue // a loop's cost is in its procedure's
 		}
+		if o.role == qinstStarts && o.hold != 0 && qinstHasStarted(list[i]) {
+			if o.hold = 0; c.held != 0 {
+				qinstLetGo(list[i], c)
+			}
+		}
 		if o.hold != 0 && (c.n > 0 || c.inner > 0) && (c.unit == 0 || b.windows%qinstUnitsEach == 0) &&
 			!qinstPriceUnits(list[i], c) {
 			c.unit = 0
@@ -299,6 +304,19 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 	gap = max(gap, 2*b.took*ns/max(1, qinstPartBursts*budget))
 	b.gap = int64(min(max(gap, qinstBurstLeast), qinstBurstMost*max(b.lasts, qinstBurstNS)))
 	return counting
+}
+
+// qinstHasStarted reports whether a go statement of a procedure was reached. Where that may be seldom
+// the procedure may be held; of what is started meanwhile it is not known that this procedure did.
+// Context: writer.
+func qinstHasStarted(proc uint32) (started bool) {
+	qinstEachWithin(proc, func(point uint32, o *qinstRuling) {
+		if o.role == qinstStarts && !started {
+			hits, _ := qinstHitsOf(point)
+			started = hits != 0
+		}
+	})
+	return started
 }
 
 // qinstSumLoops adds up the hits of loops for their procedures. An activation that never ends has

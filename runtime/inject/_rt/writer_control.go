@@ -40,7 +40,8 @@ const (
 	// the hot procedures takes. A point that is hit less often than the rate is always traced, as
 	// long as all of them fit into the whole budget.
 	qinstPartTelling = 0.5
-	qinstTellingRate = 12e3 // hits/s, and as many at once
+	qinstTellingRate = 12e3 // hits/s, and as many at once, as long as all of them have no more than
+	qinstTellingAll  = 0.2  // of a second's budget at once
 	qinstTellingFree = 2048 // events of their counters before the writer has seen them
 
 	qinstOnce  = 1 // kinds of points: an event, or two, or none
@@ -373,9 +374,42 @@ func (c *qinstControl) price() float64 {
 // Context: writer.
 func qinstOncePrice() float64 { return 1.3 * qinstEventNS }
 
-// qinstAffords is what a point may cost in a window, in ns: one that tells more than it costs, and
-// any other.
-type qinstAffords struct{ telling, other float64 }
+// qinstAffords is what points may cost in a window: those that tell more than they cost, and the
+// others.
+type qinstAffords struct {
+	telling, other qinstAllowance
+	burst          float64 // hits at once of one that tells
+}
+
+// qinstAllowance is what a point may cost, in ns.
+type qinstAllowance struct {
+	each float64
+	more float64 // one that costs more: all of them have what the others leave
+}
+
+// qinstAllow allots so many ns to points with prices, as many of them as possible.
+// Context: writer.
+func qinstAllow(prices []float64, ns float64) qinstAllowance {
+	a, n := qinstAllowance{each: qinstRateShare(prices, ns)}, 0.
+	for _, price := range prices {
+		if price <= a.each {
+			ns -= price
+		} else {
+			n++
+		}
+	}
+	a.more = max(0, ns) / max(1, n)
+	return a
+}
+
+// of is what a point with a price may cost.
+// Context: writer.
+func (a qinstAllowance) of(price float64) float64 {
+	if price <= a.each {
+		return a.each
+	}
+	return a.more
+}
 
 // qinstAfford returns the cost that a point may have in a window.
 // The tool's own time counts against the budget first, because a budget promises a bound
@@ -383,7 +417,8 @@ type qinstAffords struct{ telling, other float64 }
 // Context: writer.
 func qinstAfford(now int64, ns float64) qinstAffords {
 	if !qinstBudgetOn {
-		return qinstAffords{qinstRateAny, qinstRateAny}
+		any := qinstAllowance{each: qinstRateAny}
+		return qinstAffords{telling: any, other: any}
 	}
 	w := &qinstWindow
 	qinstScanHits(now)
@@ -407,16 +442,18 @@ func qinstAfford(now int64, ns float64) qinstAffords {
 	// that cost most are then only counted, and the many cheap ones are recorded fully.
 	whole := qinstBudgeting.Target * used
 	prices := qinstPricesOf(true)
-	a := qinstAffords{telling: qinstRateShare(prices, max(allowed, qinstPartTelling*whole))}
-	if least := qinstTellingRate * ns / 1e9 * qinstOncePrice(); a.telling < least {
-		a.telling = min(least, qinstRateShare(prices, whole))
+	a := qinstAffords{telling: qinstAllow(prices, max(allowed, qinstPartTelling*whole))}
+	a.burst = min(qinstTellingRate, qinstTellingAll*1e9*qinstBudgeting.Target/qinstOncePrice()/float64(max(len(prices), 1)))
+	if least := qinstTellingRate * ns / 1e9 * qinstOncePrice(); a.telling.each < least {
+		a.telling = qinstAllow(prices, whole)
+		a.telling.each = min(least, a.telling.each)
 	}
 	for _, price := range prices {
-		if price <= a.telling {
+		if price <= a.telling.each {
 			allowed -= price
 		}
 	}
-	a.other = qinstRateShare(qinstPricesOf(false), max(0, allowed))
+	a.other = qinstAllow(qinstPricesOf(false), max(0, allowed))
 	return a
 }
 
@@ -506,9 +543,9 @@ func qinstDecide(point uint32, ns float64, affords *qinstAffords) bool {
 	if !free {
 		level = min(level, rule.limit.Below)
 	}
-	afford, most, burst := qinstRateLimit{Rate: qinstRateAny}, affords.other, 0.
+	afford, most, burst := qinstRateLimit{Rate: qinstRateAny}, affords.other.of(n*c.price()), 0.
 	if qinstRulingOf(point).tells() {
-		most, burst = affords.telling, qinstTellingRate
+		most, burst = affords.telling.of(n*c.price()), affords.burst
 	}
 	if rule != &qinstNoRule && rule.limit.Rate >= qinstRateAny {
 		most = qinstRateAny // the user asked for it
