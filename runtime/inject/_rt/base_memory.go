@@ -131,6 +131,12 @@ func qinstPlace(h uint64, i, bits uintptr) uintptr {
 	return (uintptr(h>>32) + i) & (1<<bits - 1)
 }
 
+// qinstTouch makes a page of new memory be the process's own at once. If it was read first the
+// system would map a page of zeros, and would have to interrupt all other processors of the program
+// when it is written.
+// Context: start, goroutine, writer.
+func qinstTouch(p unsafe.Pointer) { atomic.Xadd((*uint32)(p), 0) }
+
 // qinstUse makes memory of reserved addresses.
 // Context: start, probe, hook, goroutine, writer, sampler.
 func qinstUse(p, size uintptr) bool { return qinstProtect(p, size, qinstProt) }

@@ -13,6 +13,7 @@ var qinstJumps struct {
 	begun bool
 	gp    guintptr
 	state uint32 // atomic
+	done  uint32 // atomic, futex: 1 once what was asked for is done
 	all   int64  // ns that stops took from each processor
 	since int64  // when the first one might have been
 
@@ -51,6 +52,8 @@ func qinstJumper() {
 		systemstack(qinstJumpAll)
 		j.all += nanotime() - stop.finishedStopping + stop.stoppingCPUTime/int64(gomaxprocs)
 		startTheWorld(stop)
+		atomic.Store(&j.done, 1)
+		futexwakeup(&j.done, 1)
 	}
 }
 

@@ -38,7 +38,7 @@ const (
 	qinstCodeSpare = 1 << 15 // of these numbers: for the innermost calls, when the others are used up
 	qinstCodeDepth = 400     // frames of a stack, the innermost ones
 
-	qinstLookFirst = 1000 // looks of a sampler that are as frequent as is set
+	qinstLookFirst = 300  // looks of a sampler that are as frequent as is set
 	qinstPartLooks = 0.15 // of the budget, for those after them
 )
 

@@ -446,6 +446,8 @@ func qinstHold(unit uint32, c *qinstControl) {
 	}
 	if !c.met {
 		c.met = true
+		qinstTouch(unsafe.Pointer(qinstBurstSumOf(unit)))
+		qinstEachWithin(unit, func(point uint32, _ *qinstRuling) { qinstTouch(unsafe.Pointer(qinstBurstSumOf(point))) })
 		*qinstBurstUnit(b.units) = unit
 		b.units++
 		if qinstTurningOf(unit) != nil && qinstRulingOf(unit).within != 0 {

@@ -282,6 +282,7 @@ func qinstEnlist(point uint32) {
 // Context: start, goroutine, writer.
 func qinstAppend(point uint32) *qinstControl {
 	c := qinstControlOf(point)
+	qinstTouch(unsafe.Pointer(c))
 	if c.listed {
 		return nil
 	}

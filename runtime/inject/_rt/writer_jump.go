@@ -44,13 +44,18 @@ func qinstStopForJumps() bool {
 		return false
 	}
 	for from := nanotime(); qinstJumpsWanted() && nanotime()-from < patience; {
-		if atomic.Cas(&j.state, qinstJumperParked, qinstJumperAsked) {
-			var list gList
-			list.push(j.gp.ptr())
-			injectglist(&list)
-			qinstMakeRoom()
+		atomic.Store(&j.done, 0)
+		if !atomic.Cas(&j.state, qinstJumperParked, qinstJumperAsked) {
+			usleep(look) // it is about to park
+			continue
 		}
-		usleep(look)
+		var list gList
+		list.push(j.gp.ptr())
+		injectglist(&list)
+		qinstMakeRoom()
+		if atomic.Load(&j.done) == 0 {
+			futexsleep(&j.done, 0, patience)
+		}
 	}
 	return !qinstJumpsWanted()
 }
