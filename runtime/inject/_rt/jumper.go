@@ -33,8 +33,8 @@ const (
 )
 
 // The world may be stopped for a part of the time to write jumps, and for a while at the beginning,
-// when procedures turn out to be hot. Bursts can wait: after one there is none for many times as long
-// as it stopped the world, or a server's slowest requests would be those that meet one.
+// when procedures turn out to be hot. Bursts can wait: after one there is none for many times as
+// long as it stopped the world, or a server's slowest requests would be those that meet one.
 const (
 	qinstStopShare  = 200       // one in so many
 	qinstStopFirst  = 4_000_000 // ns

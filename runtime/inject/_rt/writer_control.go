@@ -444,7 +444,8 @@ func qinstAfford(now int64, ns float64) qinstAffords {
 	whole := qinstBudgeting.Target * used
 	prices := qinstPricesOf(true)
 	a := qinstAffords{telling: qinstAllow(prices, max(allowed, qinstPartTelling*whole))}
-	a.burst = min(qinstTellingRate, qinstTellingAll*1e9*qinstBudgeting.Target/qinstOncePrice()/float64(max(len(prices), 1)))
+	all := qinstTellingAll * 1e9 * qinstBudgeting.Target / qinstOncePrice()
+	a.burst = min(qinstTellingRate, all/float64(max(len(prices), 1)))
 	if least := qinstTellingRate * ns / 1e9 * qinstOncePrice(); a.telling.each < least {
 		a.telling = qinstAllow(prices, whole)
 		a.telling.each = min(least, a.telling.each)
