@@ -306,8 +306,8 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 	return counting
 }
 
-// qinstHasStarted reports whether a go statement of a procedure was reached. As long as none was the
-// procedure may be held; of what is started until the next look it is not known that it did so.
+// qinstHasStarted reports whether a go statement of a procedure was reached. As long as none was
+// the procedure may be held. Of what is started until the next look it is not known that it did so.
 // Context: writer.
 func qinstHasStarted(proc uint32) (started bool) {
 	qinstEachWithin(proc, func(point uint32, o *qinstRuling) {
