@@ -1,0 +1,65 @@
+package e2e_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"qinst.dev/internal/trace"
+	"qinst.dev/internal/trace/tracetest"
+	"qinst.dev/runtime/e2e"
+	"qinst.dev/sddf/spec"
+)
+
+// TestStarts is about a procedure with a go statement that is first reached when it has been held
+// for long. From the next look on the profile stack shows again that it starts goroutines.
+func TestStarts(t *testing.T) {
+	t.Parallel()
+	program := e2e.Build(t, "programs", "starts", "-small=0")
+	tr, _ := e2e.Traced(t, exec.Command(program), "QINST=budget=5%")
+	if err := tracetest.Validate(tr); err != nil {
+		t.Error(err)
+	}
+	started, known := 0, 0
+	if _, err := tr.Events(func(events []trace.Event) error {
+		for i := range events {
+			if events[i].Kind != trace.Create {
+				continue
+			}
+			c := events[i].Creation()
+			if f := tr.Function(c.Start); f == nil || f.Name != "main.work" && !strings.HasPrefix(f.Name, "main.hot") {
+				continue
+			}
+			if started++; strings.Contains(tr.PathName(c.Path), "main.hot") {
+				known++
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if started < 150 || known < started*8/10 {
+		t.Errorf("of %d goroutines that main.hot started %d have it in their path", started, known)
+	}
+}
+
+// TestOperationsShare is about many operations that are all frequent: what they may take at once,
+// before they are limited, is bounded for all of them together.
+func TestOperationsShare(t *testing.T) {
+	t.Parallel()
+	program := e2e.Build(t, "programs", "starts", "-small=0")
+	tr, _ := e2e.Traced(t, exec.Command(program, "200000"), "QINST=budget=5%")
+	if err := tracetest.Validate(tr); err != nil {
+		t.Error(err)
+	}
+	traced, hits := uint64(0), uint64(0)
+	for i := range tr.Points {
+		if p := &tr.Points[i]; p.Kind == spec.PointSync {
+			traced, hits = traced+p.Traced, hits+p.Hits
+		}
+	}
+	t.Logf("%d of %d operations are traced", traced, hits)
+	if traced > 2_000_000 {
+		t.Errorf("%d of %d operations are traced", traced, hits)
+	}
+}
