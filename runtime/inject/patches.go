@@ -92,6 +92,7 @@ func patches() []patch {
 		{"proc.go", condition("exitsyscall", "trace.ok()", 1, 2), "trace.gen != 0"},
 		{"proc.go", head("exitsyscallNoP"), " qinstCallEnds(gp);"},
 
+		{"proc.go", head("findRunnable"), " qinstJumperNext();"},
 		{"proc.go", insideInit("findRunnable", "gp, inheritTime := runqget(pp)"), " qinstFoundLocal();"},
 
 		{"proc.go", after("main", "mainStarted = true"), "; qinstStart()"},

@@ -6,6 +6,16 @@ import (
 	"unsafe"
 )
 
+// qinstJumperNext lets the jumper be the next that this processor runs, if the writer has asked for
+// it. In the queue of all processors it would wait for all that are in this one's own.
+// Context: hook.
+func qinstJumperNext() {
+	j := &qinstJumps
+	if atomic.Load(&j.state) == qinstJumperWanted && atomic.Cas(&j.state, qinstJumperWanted, qinstJumperAsked) {
+		ready(j.gp.ptr(), 0, true)
+	}
+}
+
 // qinstSignalled takes a signal that asks for a file, or where the thread is. It reports whether
 // that was all that the signal was for. It runs on a signal stack: it raises a number, and the
 // writer does the rest.

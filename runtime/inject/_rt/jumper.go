@@ -29,7 +29,8 @@ var qinstForeign uint32
 const (
 	qinstJumperNone = iota
 	qinstJumperParked
-	qinstJumperAsked
+	qinstJumperWanted // it is to run
+	qinstJumperAsked  // it will
 )
 
 // The world may be stopped for a part of the time to write jumps, and for a while at the beginning,
@@ -39,6 +40,7 @@ const (
 	qinstStopShare  = 200       // one in so many
 	qinstStopFirst  = 4_000_000 // ns
 	qinstBurstShare = 300
+	qinstBurstFirst = 12 // bursts, a fourth as far apart
 )
 
 // qinstJumper is the goroutine.

@@ -561,11 +561,15 @@ func qinstSetUnit(unit uint32) {
 
 // qinstNextBurst draws the time of the next burst. Times between bursts are exponential, for a
 // rhythm of the program could be the bursts'. After one that cost more than others the time is
-// longer, too.
+// longer, too, and after one that stopped the world for long. The first ones come sooner, so that a
+// run of a second has enough of them.
 // Context: writer.
 func qinstNextBurst(longer float64) {
-	b := &qinstBurst
-	b.next = nanotime() + qinstBurstShare*b.stopped + int64(longer*float64(b.gap)*float64(fastexprand(1<<20))/(1<<20))
+	b, rest := &qinstBurst, int64(qinstBurstShare)
+	if b.n < qinstBurstFirst {
+		rest /= 4
+	}
+	b.next = nanotime() + rest*b.stopped + int64(longer*float64(b.gap)*float64(fastexprand(1<<20))/(1<<20))
 }
 
 // qinstBurstDue makes a burst if it is time to. The writer does nothing else meanwhile, which
@@ -587,8 +591,12 @@ func qinstBurstDue() {
 		atomic.Store(&qinstLooking, 1)
 		qinstWakeSamplers()
 	}
+	lasts := int64(qinstBurstNS)
+	if qinstJumps.begun {
+		lasts /= 4 // until the world is stopped again it goes on
+	}
 	if atomic.Load(&qinstBurstOver) == 0 {
-		futexsleep(&qinstBurstOver, 0, qinstBurstNS)
+		futexsleep(&qinstBurstOver, 0, lasts)
 	}
 	atomic.Store(&qinstLooking, 0)
 	qinstFlip(false)

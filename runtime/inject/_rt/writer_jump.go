@@ -38,32 +38,35 @@ func qinstNextStop() int64 {
 // threads may need buffers. It reports whether all are written.
 // Context: writer.
 func qinstStopForJumps() bool {
-	const patience, look = 5_000_000, 20 // ns, us
+	const patience, look, parks = 5_000_000, 500_000, 20 // ns, ns, us
 	j := &qinstJumps
 	if !j.begun {
 		return false
 	}
 	for from := nanotime(); qinstJumpsWanted() && nanotime()-from < patience; {
-		atomic.Store(&j.done, 0)
-		if !atomic.Cas(&j.state, qinstJumperParked, qinstJumperAsked) {
-			usleep(look) // it is about to park
-			continue
+		if atomic.Load(&j.state) == qinstJumperParked { // where it stays until it is wanted
+			atomic.Store(&j.done, 0)
+			atomic.Store(&j.state, qinstJumperWanted)
 		}
-		var list gList
-		list.push(j.gp.ptr())
-		injectglist(&list)
-		qinstMakeRoom()
+		if atomic.Load(&j.state) == qinstJumperWanted && !qinstMakeRoom() &&
+			atomic.Cas(&j.state, qinstJumperWanted, qinstJumperAsked) {
+			var list gList
+			list.push(j.gp.ptr())
+			injectglist(&list) // which wakes an idle processor
+		}
 		if atomic.Load(&j.done) == 0 {
-			futexsleep(&j.done, 0, patience)
+			futexsleep(&j.done, 0, look)
+		} else {
+			usleep(parks) // it is about to park
 		}
 	}
 	return !qinstJumpsWanted()
 }
 
-// qinstMakeRoom lets a processor look for another goroutine if all are busy: the jumper would wait
-// for up to 10 ms.
+// qinstMakeRoom lets a processor look for another goroutine if all are busy, and reports whether
+// they are: the jumper would wait for 10 ms, or several times that.
 // Context: writer.
-func qinstMakeRoom() {
+func qinstMakeRoom() bool {
 	lock(&allpLock)
 	busy := true
 	for _, pp := range allp {
@@ -73,6 +76,7 @@ func qinstMakeRoom() {
 		preemptone(allp[uint32(cheaprand())%uint32(len(allp))])
 	}
 	unlock(&allpLock)
+	return busy
 }
 
 // qinstTellForeign tells of procedures over whose first bytes something else was written, by a
