@@ -418,8 +418,8 @@ func (a qinstAllowance) of(price float64) float64 {
 // Context: writer.
 func qinstAfford(now int64, ns float64) qinstAffords {
 	if !qinstBudgetOn {
-		any := qinstAllowance{each: qinstRateAny}
-		return qinstAffords{telling: any, other: any}
+		free := qinstAllowance{each: qinstRateAny}
+		return qinstAffords{telling: free, other: free}
 	}
 	w := &qinstWindow
 	qinstScanHits(now)
@@ -447,8 +447,7 @@ func qinstAfford(now int64, ns float64) qinstAffords {
 	all := qinstTellingAll * 1e9 * qinstBudgeting.Target / qinstOncePrice()
 	a.burst = min(qinstTellingRate, all/float64(max(len(prices), 1)))
 	if least := qinstTellingRate * ns / 1e9 * qinstOncePrice(); a.telling.each < least {
-		a.telling = qinstAllow(prices, whole)
-		a.telling.each = min(least, a.telling.each)
+		a.telling.each = min(least, qinstRateShare(prices, whole))
 	}
 	for _, price := range prices {
 		if price <= a.telling.each {
