@@ -48,11 +48,8 @@ func qinstStopForJumps() bool {
 			atomic.Store(&j.done, 0)
 			atomic.Store(&j.state, qinstJumperWanted)
 		}
-		if atomic.Load(&j.state) == qinstJumperWanted && !qinstMakeRoom() &&
-			atomic.Cas(&j.state, qinstJumperWanted, qinstJumperAsked) {
-			var list gList
-			list.push(j.gp.ptr())
-			injectglist(&list) // which wakes an idle processor
+		if atomic.Load(&j.state) == qinstJumperWanted {
+			qinstMakeRoom()
 		}
 		if atomic.Load(&j.done) == 0 {
 			futexsleep(&j.done, 0, look)
@@ -63,20 +60,19 @@ func qinstStopForJumps() bool {
 	return !qinstJumpsWanted()
 }
 
-// qinstMakeRoom lets a processor look for another goroutine if all are busy, and reports whether
-// they are: the jumper would wait for 10 ms, or several times that.
+// qinstMakeRoom lets a processor look for another goroutine, which is the jumper then: see
+// qinstJumperNext. Where none runs, the first that does takes it. The writer wakes none: it might
+// have to start a thread for that, which would have the writer's table of descriptors.
 // Context: writer.
-func qinstMakeRoom() bool {
+func qinstMakeRoom() {
 	lock(&allpLock)
-	busy := true
-	for _, pp := range allp {
-		busy = busy && pp.status == _Prunning
-	}
-	if busy && len(allp) > 0 {
-		preemptone(allp[uint32(cheaprand())%uint32(len(allp))])
+	first := cheaprand()
+	for i := range allp {
+		if pp := allp[(first+uint32(i))%uint32(len(allp))]; pp.status == _Prunning && preemptone(pp) {
+			break
+		}
 	}
 	unlock(&allpLock)
-	return busy
 }
 
 // qinstTellForeign tells of procedures over whose first bytes something else was written, by a

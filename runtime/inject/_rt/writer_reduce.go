@@ -6,12 +6,14 @@ import (
 )
 
 // qinstReduceWake makes the reducer go on. The writer calls it.
-// It uses injectglist, as the network poller does, because neither has a P.
+// It uses injectglist, as the network poller does, because neither has a P. If a thread has to be
+// started for that, another one does so: the writer has a table of descriptors of its own.
 // Context: writer.
 func qinstReduceWake() {
 	r := &qinstReduce
 	if atomic.Load(&qinstEnding) == 0 && atomic.Load(&r.state) == qinstReduceParked &&
 		atomic.Cas(&r.state, qinstReduceParked, qinstReduceWorks) {
+		getg().m.lockedExt = 1
 		var list gList
 		list.push(r.gp.ptr())
 		injectglist(&list)
