@@ -22,7 +22,7 @@ func qinstReduceStart(run func()) bool {
 	}
 	r.run = run
 	atomic.Store(&r.state, qinstReduceWorks) // after this the reducer takes the buffers
-	startTemplateThread() // see qinstReduceWake
+	startTemplateThread()                    // see qinstReduceWake
 	go qinstReducer()
 	return true
 }
