@@ -78,7 +78,7 @@ var targets = []target{
 	{name: "exec"},
 	{name: "status"},
 	{name: "few addresses", kind: "much-memory", under: addresses(2048), untraced: true, said: "goes on untraced"},
-	{name: "more addresses", kind: "much-memory", under: addresses(3584)}, // 3072 MiB did until 2026-11-30: see STATUS
+	{name: "more addresses", kind: "much-memory", under: addresses(3072)},
 	{name: "many addresses", kind: "much-memory", under: addresses(16384), slow: true},
 	{name: "little data", kind: "much-memory", under: []string{"prlimit", fmt.Sprintf("--data=%d", 600<<20)}},
 	{name: "few descriptors", kind: "work", under: []string{"prlimit", "--nofile=8"}},

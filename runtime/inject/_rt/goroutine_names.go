@@ -59,8 +59,8 @@ func qinstTextOf(s string) uint64 {
 	return qinstNote(table, qinstTextBits, h, n)
 }
 
-// qinstNote returns the number that is noted under a hash in a table of
-// 1<<bits slots. If there is none it notes n, unless that is 0.
+// qinstNote returns the number that is noted under a hash in a table of 1<<bits slots. If there is
+// none it notes n, unless that is 0.
 // A slot never changes once it is set, which is why finding needs no lock: a reader sees
 // 0 or the final word.
 // Context: hook, goroutine.

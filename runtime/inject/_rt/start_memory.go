@@ -105,8 +105,9 @@ func qinstLogUpTo(n uintptr) bool {
 // Context: start.
 func qinstBoundPoints() {
 	m := &firstmoduledata
-	// the tool's own
-	bytes := m.enoptrbss - m.noptrbss - unsafe.Sizeof(qinstNoneMemory) - unsafe.Sizeof(qinstNoLedgerMemory)
+	const own = unsafe.Sizeof(qinstNoneMemory) + unsafe.Sizeof(qinstNoLedgerMemory) +
+		unsafe.Sizeof(qinstTables) + unsafe.Sizeof(qinstKinds) // the tool's largest
+	bytes := m.enoptrbss - m.noptrbss - own
 	points := min(bytes/2+(m.etext-m.text)/qinstPointText, qinstMaxPoints)
 	qinstMostPoints = max(uint32(qinstRound(points, qinstFirstPoints)), qinstFewPoints)
 	qinstExtent = qinstFirstPoints

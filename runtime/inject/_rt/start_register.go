@@ -105,7 +105,7 @@ func qinstRegister(base *uint32, points uint32, table string, off unsafe.Pointer
 	return true
 }
 
-// qinstKept makes one.
+// qinstKept is a text whose owner keeps it.
 // Context: start.
 func qinstKept(s string) qinstText {
 	return qinstText{uintptr(unsafe.Pointer(unsafe.StringData(s))), len(s)}
