@@ -31,8 +31,8 @@ func (s *Setting) Parse(text string) (v Value, ok bool) {
 		}
 		n, ok := parseForm(f, text)
 		least := s.Least
-		if f == Period {
-			least = tick // whatever else the setting may be
+		if f == Period && s.Forms != Period {
+			least = tick // Least is of the other form
 		}
 		if ok && n >= least && (s.Most == 0 || n <= s.Most) || f == Text {
 			return Value{Given: text, How: f, N: n}, true

@@ -22,6 +22,7 @@ const list = "testdata/modules/list.txt"
 type drawn struct {
 	*bench.Env
 	table              bench.Table
+	settings           string
 	modules, differing int
 }
 
@@ -30,6 +31,7 @@ func Drawn(e *bench.Env, args []string) error {
 	flags := e.ToolFlags("")
 	n := flags.Int("n", 5, "how many `modules`")
 	seed := flags.Uint64("seed", uint64(time.Now().UnixNano()), "draws them (default: by the clock)")
+	settings := flags.String("settings", "", settingsUsage)
 	if err := e.Parse(flags, args); err != nil {
 		return err
 	}
@@ -41,7 +43,7 @@ func Drawn(e *bench.Env, args []string) error {
 		return err
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	t := &drawn{Env: e}
+	t := &drawn{Env: e, settings: *settings}
 	t.table.Columns = []string{"module", "tests", "differ", "plain", "with probes", "first conclusion of the largest trace"}
 	for _, i := range rand.New(rand.NewPCG(*seed, 46)).Perm(len(lines)) {
 		f := strings.Fields(lines[i])
@@ -79,7 +81,7 @@ func (t *drawn) module(path, version string) error {
 		}
 	}
 	g := group{name: path, packages: []string{path + "/..."}, include: path + "/...", flags: []string{"-timeout=3m"}}
-	c, err := compare(t.Env, dir, g, t.first)
+	c, err := compare(t.Env, dir, g, t.settings, t.first)
 	if err != nil {
 		return err
 	}

@@ -77,6 +77,7 @@ func Run(e *bench.Env, args []string) error {
 	fs := e.ToolFlags("[GROUP ...]")
 	dir := fs.String("dir", "testdata", "the `folder` of the modules that require the groups' modules")
 	quick := fs.Bool("quick", false, "only the groups that take seconds")
+	settings := fs.String("settings", "", settingsUsage)
 	if err := e.Parse(fs, args); err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func Run(e *bench.Env, args []string) error {
 		if fs.NArg() == 0 && *quick && !g.quick {
 			continue
 		}
-		c, err := compare(e, filepath.Join(*dir, cmp.Or(g.dir, "modules")), g, nil)
+		c, err := compare(e, filepath.Join(*dir, cmp.Or(g.dir, "modules")), g, *settings, nil)
 		if err != nil {
 			return err
 		}
@@ -100,6 +101,9 @@ func Run(e *bench.Env, args []string) error {
 	}
 	return nil
 }
+
+// settingsUsage describes the settings that trials add.
+const settingsUsage = "more `settings` of the programs with probes, such as bursts=10ms"
 
 // result is the outcome of a test in a run.
 type result struct {
@@ -117,9 +121,10 @@ type compared struct {
 	first         string // what was said of its traces
 }
 
-// compare runs a group both ways and prints the differences. Unless it is nil, look is called with
-// the folder of the traces.
-func compare(e *bench.Env, dir string, g group, look func(string) (string, error)) (c compared, err error) {
+// compare runs a group both ways, with probes under these settings, and prints the differences.
+// Unless it is nil, look is called with the folder of the traces.
+func compare(e *bench.Env, dir string, g group, settings string, look func(string) (string, error)) (c compared,
+	err error) {
 	start := time.Now()
 	plain, err := run(e.Ctx, dir, g, os.Environ(), "go", "test")
 	if err != nil {
@@ -131,9 +136,14 @@ func compare(e *bench.Env, dir string, g group, look func(string) (string, error
 		return c, err
 	}
 	defer os.RemoveAll(traces)
+	more := ""
+	if settings != "" {
+		more = "," + settings
+	}
 	start = time.Now()
 	// Not by the bare wrapper, which would compile the standard library again for each group.
-	probed, err := run(e.Ctx, dir, g, append(os.Environ(), "QINST=limit=16MiB,out="+filepath.Join(traces, "%n.%p.sddf")),
+	probed, err := run(e.Ctx, dir, g, append(os.Environ(), "QINST=limit=16MiB,out="+filepath.Join(traces, "%n.%p.sddf")+
+		more),
 		e.Qinst, "test", "-include="+g.include)
 	if err != nil {
 		return c, err

@@ -25,6 +25,7 @@ var qinstSet struct {
 	ring      string
 	budget    uint64 // thousandths of the processor time that events may cost; 0: no bound
 	asked     bool   // for this budget; else it is the default
+	bursts    int64  // ns between bursts in which all that can be held is; 0: as the budget wants
 	extra     uint64 // ns that each event takes longer
 	virtual   bool   // delays are slept in regions of virtual processors
 	sampleGap int64  // ns between samples, on average; 0: there are none
@@ -206,6 +207,8 @@ func qinstApplySetting(id qinstSettingID, v qinstSettingValue) {
 		} else {
 			s.limit = v.N
 		}
+	case qinstSettingBursts:
+		s.bursts = int64(v.N)
 	case qinstSettingSums:
 		switch {
 		case !v.Word:

@@ -373,7 +373,7 @@ func qinstHoldOne(unit uint32, c *qinstControl, saves, most, least float64) floa
 				qinstMakeBare(unit, c)
 			}
 		}
-	case c.bare || saves > most*qinstHeldAgain && saves > least*qinstHeldAgain:
+	case c.bare || qinstSet.bursts != 0 || saves > most*qinstHeldAgain && saves > least*qinstHeldAgain:
 		c.calm = 0
 	case c.calm < qinstHeldCalm:
 		c.calm++
@@ -473,7 +473,7 @@ var qinstFirstTables, qinstFirstFound int // registered tables that were looked 
 // be cheap is let go, as everything that is held.
 // Context: writer.
 func qinstHoldFirst() {
-	if qinstHeldFirst == "" || !qinstBudgetOn || qinstBurstSums == 0 {
+	if qinstHeldFirst == "" && qinstSet.bursts == 0 || !qinstBudgetOn || qinstBurstSums == 0 {
 		return
 	}
 	qinstTakeTurns()
@@ -491,7 +491,7 @@ func qinstHoldFirst() {
 			}
 			qinstFirstFound++
 			if o.hold != 0 && c.held == 0 && !qinstIsRuled(point-o.within) &&
-				(o.within == 0 || qinstTurningOf(point) != nil) {
+				(o.within == 0 || qinstSet.bursts == 0 && qinstTurningOf(point) != nil) {
 				if kind == qinstPair {
 					qinstEnlist(point)
 				}
@@ -501,9 +501,12 @@ func qinstHoldFirst() {
 	}
 }
 
-// qinstIsFirst reports whether an identity is one of qinstHeldFirst.
+// qinstIsFirst reports whether an identity is one of qinstHeldFirst, or all are to be held.
 // Context: writer.
 func qinstIsFirst(id uint64) bool {
+	if qinstSet.bursts != 0 {
+		return true
+	}
 	from, to := 0, len(qinstHeldFirst)/16
 	for from < to {
 		at, n := (from+to)/2, uint64(0)
@@ -569,6 +572,10 @@ func qinstNextBurst(longer float64) {
 	if b.n < qinstBurstFirst {
 		rest /= 4
 	}
+	if qinstSet.bursts != 0 {
+		b.next = nanotime() + qinstSet.bursts/2
+		return
+	}
 	b.next = nanotime() + rest*b.stopped + int64(longer*float64(b.gap)*float64(fastexprand(1<<20))/(1<<20))
 }
 
@@ -592,7 +599,10 @@ func qinstBurstDue() {
 		qinstWakeSamplers()
 	}
 	lasts := int64(qinstBurstNS)
-	if qinstJumps.begun {
+	switch {
+	case qinstSet.bursts != 0:
+		lasts = min(qinstSet.bursts/2, 10*lasts) // threads may need buffers
+	case qinstJumps.begun:
 		lasts /= 4 // until the world is stopped again it goes on
 	}
 	if atomic.Load(&qinstBurstOver) == 0 {

@@ -31,6 +31,9 @@ func qinstMayStop() bool {
 // Context: writer.
 func qinstNextStop() int64 {
 	j := &qinstJumps
+	if qinstSet.bursts != 0 {
+		return 0
+	}
 	return j.since + (j.all-qinstStopFirst)*qinstStopShare
 }
 
