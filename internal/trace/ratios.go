@@ -12,6 +12,7 @@ import (
 type ratio struct {
 	yardstick PointID
 	before    uint64         // entries of the yardstick before
+	counted   uint64         // and of the procedure
 	found     stats.Clusters // units are entries of the yardstick, and hits those of the procedure
 }
 
@@ -27,7 +28,7 @@ func (c *rawCounts) readRatios(t *Trace) {
 		if t.ratios == nil {
 			t.ratios = map[PointID]*ratio{}
 		}
-		t.ratios[PointID(v[0])] = &ratio{PointID(v[1]), v[2], stats.Clusters{N: float64(v[3]),
+		t.ratios[PointID(v[0])] = &ratio{PointID(v[1]), v[2], v[9], stats.Clusters{N: float64(v[3]),
 			Hits: float64(v[4]), HitSquares: float64(v[5]) + float64(v[3]), Units: float64(v[6]),
 			UnitSquares: float64(v[7]), Products: float64(v[8])}}
 	})
@@ -42,9 +43,13 @@ func (t *Program) plain(p *Point) Estimate {
 	if r := t.ratios[p.Owner]; r != nil {
 		yard := &t.Points[r.yardstick]
 		others, ok := r.found.Others(float64(yard.Hits) - float64(r.before) - r.found.Units)
-		if ok && others.High < mostHits && yard.counted() {
-			return Estimate{p.Plain + rounded(others.Mean), p.Plain + uint64(others.Low), p.Plain + ceil(others.High),
-				r.found.Effective()}
+		// Of the entries that probes counted only these bursts' are left out of the yardstick's: a burst
+		// may be too long or too short to be one of them.
+		known := float64(r.counted) + r.found.Hits - float64(p.Hits-p.Plain)
+		if ok && known+others.High < mostHits && yard.counted() {
+			least := float64(p.Plain)
+			return Estimate{rounded(max(least, known+others.Mean)), uint64(max(least, known+others.Low)),
+				ceil(max(least, known+others.High)), r.found.Effective()}
 		}
 	}
 	return Estimate{Value: p.Plain, Lo: max(1, p.Plain)}

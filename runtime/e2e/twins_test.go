@@ -31,7 +31,8 @@ func TestJumps(t *testing.T) {
 	want := output(t, dir, textProgram(t, "plain", jumpsProgram))
 	exe := textProgram(t, "jumps", jumpsProgram, "-toolexec", "qinst")
 	jumped := false
-	for _, settings := range []string{"mode=off", "mode=count", "mode=trace,budget=off,limit=0", "budget=1%", "", "", ""} {
+	for _, settings := range []string{"mode=off", "mode=count", "mode=trace,budget=off,limit=0", "budget=1%", "bursts=1ms",
+		"budget=100%,bursts=3ms", "", ""} {
 		file := filepath.Join(dir, "jumps.sddf")
 		cmd := exec.CommandContext(t.Context(), exe)
 		cmd.Env = append(os.Environ(), "QINST="+strings.TrimPrefix(settings+",out="+file, ","))

@@ -526,7 +526,7 @@ const Uncounted = 1 << 63
 
 // Ratios is the layout of what bursts found of procedures whose entries were else not counted. Each
 // is related to another procedure, its yardstick, whose entries always are.
-var Ratios = Layout{Variants: []Variant{variant(-1, "ratio", 8, "entries of a procedure that are counted in bursts alone, and of its yardstick", []BitField{
+var Ratios = Layout{Variants: []Variant{variant(-1, "ratio", 9, "entries of a procedure that are counted in bursts alone, and of its yardstick", []BitField{
 	{Name: "probe", Word: 0, Width: 32, Unit: Probe, Doc: "the procedure"},
 	{Name: "yardstick", Word: 0, Bit: 32, Width: 32, Unit: Probe, Doc: "a procedure whose entries are always counted"},
 	{Name: "before", Word: 1, Width: 64, Doc: "entries of the yardstick before those of the procedure were no more counted"},
@@ -536,6 +536,7 @@ var Ratios = Layout{Variants: []Variant{variant(-1, "ratio", 8, "entries of a pr
 	{Name: "yards", Word: 5, Width: 64, Doc: "entries of the yardstick in these bursts"},
 	{Name: "yardsquares", Word: 6, Width: 64, Doc: "sum over bursts of the square of these"},
 	{Name: "products", Word: 7, Width: 64, Doc: "sum over bursts of the product of both"},
+	{Name: "counted", Word: 8, Width: 64, Doc: "entries of the procedure before they were no more counted"},
 })}}
 
 // Records are the records of an instrumented program's file.

@@ -36,8 +36,9 @@ type qinstYard struct {
 // qinstBare is one whose entries are only counted in bursts.
 type qinstBare struct {
 	point    uint32
-	begun    bool // it is
-	lost     bool // a rule has changed that
+	begun    bool   // it is
+	lost     bool   // a rule has changed that
+	counted  uint64 // entries before
 	from, to uint64
 }
 
@@ -78,6 +79,7 @@ func qinstReadYards() {
 		t := qinstTableOf(u.point)
 		if level := *t.levelOf(uintptr(u.point - t.base)); !on && !u.begun && level == qinstProcPlain {
 			u.begun = true
+			u.counted, _ = qinstHitsOf(u.point)
 			for k := range y.yards {
 				qinstRatioOf(i, k).before = y.yard[k].to
 			}

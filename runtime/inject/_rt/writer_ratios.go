@@ -101,7 +101,7 @@ func qinstWriteRatios() {
 	if found == 0 {
 		return
 	}
-	qinstRecordRatios(qinstNow(), found*64)
+	qinstRecordRatios(qinstNow(), found*72)
 	for i := range y.bare {
 		k, ok := qinstBestYard(i)
 		if !ok {
@@ -109,7 +109,7 @@ func qinstWriteRatios() {
 		}
 		r := qinstRatioOf(i, k)
 		for _, v := range [...]uint64{uint64(y.list[i].point) | uint64(y.yard[k].point)<<32, r.before, r.bursts,
-			r.hits, r.squares, r.yards, r.yardsq, r.product} {
+			r.hits, r.squares, r.yards, r.yardsq, r.product, y.list[i].counted} {
 			qinstWord(v)
 		}
 	}
