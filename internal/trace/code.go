@@ -131,9 +131,9 @@ func (c *rawCode) codeTable(t *Trace) {
 				t.Codes, depths = append(t.Codes, Code{}), append(depths, 0)
 			}
 			depths[number] = depths[v[0]] + 1
-			t.Codes[number] = Code{CodeID(v[0]), c.functions[v[2]].Name, int(v[1]), v[4] != 0}
-			if delete(inlined, CodeID(number)); v[3] != 0 {
-				inlined[CodeID(number)] = v[2]
+			t.Codes[number] = Code{CodeID(v[0]), c.functions[v[3]].Name, int(v[1]), v[5] != 0, v[2] != 0}
+			if delete(inlined, CodeID(number)); v[4] != 0 {
+				inlined[CodeID(number)] = v[3]
 			}
 		})
 	}
@@ -149,9 +149,9 @@ func (c *rawCode) unfold(t *Trace, code CodeID, frames []Frame) {
 		t.losses.Records++
 		return
 	}
-	from, atomic := t.Codes[code].From, t.Codes[code].Atomic
+	from, atomic, plain := t.Codes[code].From, t.Codes[code].Atomic, t.Codes[code].Plain
 	for level, f := range slices.Backward(frames) {
-		next := Code{from, f.Function, f.Line, atomic && level == 0}
+		next := Code{from, f.Function, f.Line, atomic && level == 0, plain}
 		if level == 0 {
 			t.Codes[code] = next
 			break

@@ -170,6 +170,7 @@ type Code struct {
 	Function string // as [names.Of] has it; "": calls that are not known
 	Line     int
 	Atomic   bool // what ran there is an atomic operation on memory
+	Plain    bool // the function's probes, if it has any, are in another text
 }
 
 // Path is a path of procedures and loops in which samples were taken.

@@ -462,7 +462,8 @@ var Paths = Layout{Variants: []Variant{variant(-1, "path", 1, "a path of procedu
 var Codes = Layout{Variants: []Variant{variant(-1, "code", 2,
 	"a line of the program's text, and the calls that lead to it", []BitField{
 		{Name: "from", Width: 32, Doc: "code of the call; 0: a goroutine started here"},
-		{Name: "line", Bit: 32, Width: 31, Doc: "line in the function"},
+		{Name: "line", Bit: 32, Width: 30, Doc: "line in the function"},
+		{Name: "plain", Bit: 62, Width: 1, Doc: "1: the function's probes are in another text"},
 		{Name: "function", Word: 1, Width: 63, Unit: PC,
 			Doc: "entry of the function, see \"function\" records; 0: calls that are not known"},
 		{Name: "inlined", Word: 1, Bit: 63, Width: 1,

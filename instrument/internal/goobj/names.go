@@ -28,7 +28,8 @@ const (
 	refNameAt   = 8
 	auxSize     = 9 // a kind, then a symbol: package and index, 32 bits each
 	auxFuncInfo = 1
-	infoLine    = 12 // offset of the line in a function's record
+	infoFlag    = 9 // offset of the flags in a function's record, a byte
+	infoLine    = 12
 
 	kindText = 1 // of symbols: code
 	pkgSelf  = 1<<31 - 5
@@ -112,10 +113,19 @@ func (o *Object) Funcs() ([]Func, error) {
 // line returns the line at which the function begins that is the i-th symbol, 0 if it is not
 // known.
 func (o *Object) line(i uint64) (int, error) {
+	info, err := o.info(i)
+	if info == nil {
+		return 0, err
+	}
+	return int(int32(binary.LittleEndian.Uint32(info[infoLine:]))), nil
+}
+
+// info returns the record of the function that is the i-th symbol, nil if it has none.
+func (o *Object) info(i uint64) ([]byte, error) {
 	index := o.block[blockAuxIndex] + 4*i
 	from, to := o.word(index), o.word(index+4)
 	if n := (o.block[blockAux+1] - o.block[blockAux]) / auxSize; from > to || to > n {
-		return 0, errors.New("found a symbol whose auxiliary symbols are not there")
+		return nil, errors.New("found a symbol whose auxiliary symbols are not there")
 	}
 	for ; from < to; from++ {
 		at := o.block[blockAux] + from*auxSize
@@ -124,11 +134,11 @@ func (o *Object) line(i uint64) (int, error) {
 		}
 		data, err := o.data(o.word(at + 5))
 		if err != nil || len(data) < infoLine+4 {
-			return 0, errors.Join(errors.New("found a function without its record"), err)
+			return nil, errors.Join(errors.New("found a function without its record"), err)
 		}
-		return int(int32(binary.LittleEndian.Uint32(data[infoLine:]))), nil
+		return data, nil
 	}
-	return 0, nil
+	return nil, nil
 }
 
 // data returns the data of the i-th symbol.

@@ -32,6 +32,8 @@ const (
 
 	pairSize = 12
 
+	pairFlag = 1 << 7 // of a function with a twin; the runtime has the flag and does not know it
+
 	symbolABI = 8 // two bytes
 	static    = 1<<16 - 1
 )
@@ -46,12 +48,13 @@ type reloc struct {
 }
 
 // Pairs ties twins to their functions: it makes each function keep its twin, hides the twin's name
-// from the linker, and fills a table, a variable of 32-bit words. The first two of three for each
+// from the linker, marks the function for the runtime, and fills a table, a variable of 32-bit words. The first two of three for each
 // pair get the offsets of both from the beginning of the text. A pair that is not in the program
 // keeps the words that the source gives it, and so does one that is not in the object. The archive
 // that it returns is another one.
 //
-// The third word gets the bits of an Entry. Where there are functions in which no jump can be
+// The third word gets the bits of an Entry. Functions with twins are marked for the tool in the
+// runtime. Where there are functions in which no jump can be
 // written, these are returned in its place.
 func Pairs(archive []byte, table string, pairs []Pair) (paired []byte, without []string, err error) {
 	o, err := Open(archive)
@@ -92,6 +95,13 @@ func Pairs(archive []byte, table string, pairs []Pair) (paired []byte, without [
 		third := words[pairSize*i+8:]
 		binary.LittleEndian.PutUint32(third, binary.LittleEndian.Uint32(third)|uint32(entry))
 		binary.LittleEndian.PutUint16(o.b[o.block[blockSymbols]+symbolSize*twin+symbolABI:], static)
+		info, err := o.info(plain)
+		if err != nil {
+			return nil, nil, err
+		}
+		if info != nil {
+			info[infoFlag] |= pairFlag
+		}
 		added = append(added, reloc{plain, 0, 0, relocKeep, twin},
 			reloc{list, uint32(pairSize * i), 4, relocOffset | relocWeak, plain},
 			reloc{list, uint32(pairSize*i + 4), 4, relocOffset | relocWeak, twin})

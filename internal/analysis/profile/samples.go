@@ -11,7 +11,7 @@ import (
 type samples struct {
 	*sampled
 	text   text
-	probed map[replay.GroupID]bool // whose goroutines they found in text with probes
+	probed map[replay.GroupID]bool // whose goroutines they found in procedures with points
 	whole  bool                    // see [price.Whole]
 	seen   price.Seen
 }
@@ -29,6 +29,8 @@ func (x *samples) add(g *replay.G, s trace.Sampled, busy int) (at replay.Context
 	}
 	if x.r.InProbed(s) {
 		x.inProbed += weight
+	}
+	if x.r.InProcedure(s) {
 		x.probed[group] = true
 	}
 	at, probe := x.r.Found(g, s)

@@ -71,11 +71,14 @@ func (c *codes) isProbe(code trace.CodeID) bool {
 // IsProbe reports whether a sample found a probe.
 func (r *Replay) IsProbe(s trace.Sampled) bool { return r.paths.codes.isProbe(s.Code) }
 
-// InProbed reports whether a sample found a thread in the text of a procedure that has probes, or
-// is counted.
-func (r *Replay) InProbed(s trace.Sampled) bool {
+// InProcedure reports whether a sample found a thread in a procedure with a point.
+func (r *Replay) InProcedure(s trace.Sampled) bool {
 	return s.Code != 0 && r.paths.codes.calls[s.Code].proc != trace.NoPoint
 }
+
+// InProbed reports whether a sample found a thread in text with probes, or in which a procedure is
+// counted: not in that of a procedure whose probes are in its twin.
+func (r *Replay) InProbed(s trace.Sampled) bool { return r.InProcedure(s) && !r.T.Codes[s.Code].Plain }
 
 // lineIn does what [Replay.LineIn] says.
 func (c *codes) lineIn(code trace.CodeID, proc trace.PointID) (line int, ok bool) {

@@ -52,8 +52,13 @@ func qinstWriteCodes() {
 			c := qinstCodeAt(first + i + 1)
 			function, line := qinstLineOf(c.pc)
 			word := c.from | uint64(line)<<32
-			if f := findfunc(c.pc - 1); f.valid() && qinstEndsAtomic(c.pc, f.entry()) {
-				word |= 1 << 63
+			if f := findfunc(c.pc - 1); f.valid() {
+				if qinstEndsAtomic(c.pc, f.entry()) {
+					word |= 1 << 63
+				}
+				if f.flag&qinstPairFlag != 0 {
+					word |= 1 << 62
+				}
 			}
 			qinstWord(word)
 			qinstWord(function)
@@ -62,6 +67,9 @@ func qinstWriteCodes() {
 		qinstCodesOut += n
 	}
 }
+
+// qinstPairFlag is the flag of functions whose probes are in a twin, see goobj.Pairs.
+const qinstPairFlag = 1 << 7
 
 // qinstNoteCode writes the frames of a return address at which functions are inlined, and notes the
 // function at any other, so that a record tells its name.
