@@ -149,7 +149,6 @@ func (s *Set) Roots(list []string) (roots []string) {
 type Twin struct {
 	Plain, Twin string
 	Point       uint32
-	Literal     bool
 }
 
 // Twins returns the procedures that have twins.
@@ -162,8 +161,7 @@ func (s *Set) Twins() (list []Twin) {
 		for root.nest.within != nil {
 			root = root.nest.within
 		}
-		list = append(list, Twin{fn.Name, s.prefix + s.TwinName(root) + fn.Name[len(root.Name):], fn.Point,
-			fn != root})
+		list = append(list, Twin{fn.Name, s.prefix + s.TwinName(root) + fn.Name[len(root.Name):], fn.Point})
 	}
 	return list
 }

@@ -184,11 +184,7 @@ func @many(n @u64) @uptr { if n > 1<<16 - 1 { n = 1<<16 - 1 }; return 1<<16 | @u
 func (n Names) twins(t abi, set *points.Set) string {
 	var b strings.Builder
 	for _, twin := range set.Twins() {
-		bits := uint32(spec.TwinListed)
-		if twin.Literal {
-			bits |= spec.TwinLiteral
-		}
-		b.WriteString(n.expand("^@u32(0), ^@u32(0), %d, ", bits|twin.Point))
+		b.WriteString(n.expand("^@u32(0), ^@u32(0), %d, ", spec.TwinListed|twin.Point))
 	}
 	return n.expand("\n\nvar @twins = [...]%s{%s}\n", t.u32, b.String())
 }

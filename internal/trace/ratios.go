@@ -43,8 +43,8 @@ func (t *Program) plain(p *Point) Estimate {
 	if r := t.ratios[p.Owner]; r != nil {
 		yard := &t.Points[r.yardstick]
 		others, ok := r.found.Others(float64(yard.Hits) - float64(r.before) - r.found.Units)
-		// Of the entries that probes counted only these bursts' are left out of the yardstick's: a burst
-		// may be too long or too short to be one of them.
+		// Of the entries that probes counted only these bursts' are left out of the yardstick's: a
+		// burst may be too long or too short to be one of them.
 		known := float64(r.counted) + r.found.Hits - float64(p.Hits-p.Plain)
 		if ok && known+others.High < mostHits && yard.counted() {
 			least := float64(p.Plain)

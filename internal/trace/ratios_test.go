@@ -27,8 +27,8 @@ func related(t *testing.T, hits, yards uint64, ratios ...uint64) *trace.Trace {
 }
 
 // TestRatios: the entries of a procedure that nobody counted are those of another one times their
-// ratio in bursts, and so are those of what stands for it. What it reached is related to them. Entries
-// that probes counted in bursts that the record leaves out are not added a second time.
+// ratio in bursts, and so are those of what stands for it. What it reached is related to them.
+// Entries that probes counted in bursts that the record leaves out are not added a second time.
 func TestRatios(t *testing.T) {
 	t.Parallel()
 	ten := []uint64{0 | 6<<32, 50, 10, 1000, 10 * 100 * 100, 200, 10 * 20 * 20, 10 * 100 * 20, 500}

@@ -23,7 +23,8 @@ func TestBodyCalls(t *testing.T) {
 
 // TestJumps: while jumps are written and removed, goroutines recurse, grow their stacks, panic and
 // recover, hold and call closures that were made by either of two texts, and the collector runs.
-// The program prints what a plain one prints, and counts are exact, estimates, or lower bounds.
+// The program prints what a plain one prints, and knows each function by one address. Counts are
+// exact, estimates, or lower bounds.
 func TestJumps(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -94,6 +95,7 @@ const jumpsProgram = `package main
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -204,26 +206,75 @@ func (c *counter) add(k int) (n int) {
 	return n
 }
 
+// chosen has a table of where its cases are.
+//
+//go:noinline
+func chosen(n int) string {
+	switch n {
+	case 0:
+		return "zero"
+	case 1:
+		return "one"
+	case 2:
+		return "two"
+	case 3:
+		return "three"
+	case 4:
+		return "four"
+	case 5:
+		return "five"
+	case 6:
+		return "six"
+	case 7:
+		return "seven"
+	case 8:
+		return "eight"
+	}
+	return fmt.Sprint(n)
+}
+
 // where is in the program's output.
 func where() string {
 	pc, _, line, _ := runtime.Caller(1)
-	return fmt.Sprint(runtime.FuncForPC(pc).Name(), ":", line)
+	f := runtime.FuncForPC(pc)
+	known("function", f.Entry())
+	frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	known("frame", frame.Entry)
+	_, startLine := f.FileLine(f.Entry())
+	return fmt.Sprint(f.Name(), ":", line, frame.Line, startLine > 0)
+}
+
+// addresses are those by which functions of each kind were known.
+var addresses = map[string]map[uintptr]bool{}
+var addressesMu sync.Mutex
+
+func known(kind string, at uintptr) {
+	addressesMu.Lock()
+	defer addressesMu.Unlock()
+	if addresses[kind] == nil {
+		addresses[kind] = map[uintptr]bool{}
+	}
+	addresses[kind][at] = true
 }
 
 func round(i int) string {
 	list := closures(i, func(k int) int { return k*2 + i }, map[string]int{"a": i})
 	sum := 0
+	for i, f := range list {
+		known(fmt.Sprint("closure ", i), reflect.ValueOf(f).Pointer())
+	}
 	for k := range 2000 {
 		sum += list[k%2](k) % 1000
 	}
 	for k := range 500 {
+		sum += len(chosen(k % 10))
 		sum += int(mix(uint32(k), &[4]uint32{1, 2, 3, 4}) % 5)
 	}
 	c := &counter{}
 	for k := range 30_000 {
 		sum += c.add(k) % 7
 	}
-	return fmt.Sprint(grow(9).sum(), fib(21), deep(200+i*20), leaf(strings.Repeat("abc", 500)), fails(i), sum, where())
+	return fmt.Sprint(grow(9).sum(), fib(21), deep(200+i*20), leaf(strings.Repeat("abc", 500)), fails(i), sum, where(), chosen(i%10))
 }
 
 func main() {
@@ -251,5 +302,10 @@ func main() {
 	wg.Wait()
 	close(stop)
 	fmt.Println(strings.Join(lines, "\n"))
+	for kind, list := range addresses {
+		if len(list) > 1 {
+			fmt.Println(kind, "has several addresses")
+		}
+	}
 }
 `

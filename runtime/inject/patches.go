@@ -124,6 +124,12 @@ func patches() []patch {
 		{"proc.go", before("startm", "notewakeup(&nmp.park)"), "qinstWakes(qinstEvWakeBegin); "},
 		{"proc.go", after("startm", "notewakeup(&nmp.park)"), "; qinstWakes(qinstEvWakeEnd)"},
 
+		// A twin is the procedure that it is of.
+		{"symtab.go", only("Func.Entry", "return fn.funcInfo().entry()"), "return qinstEntryOf(fn.funcInfo())"},
+		{"symtab.go", only("Func.FileLine", "file, line32 := funcline1(f.funcInfo(), pc, false)"),
+			"file, line32 := funcline1(qinstInfoAt(f.funcInfo(), pc), pc, false)"},
+		{"symtab.go", condition("Frames.Next", "pc > entry", 1, 1), "pc > funcInfo.entry()"},
+
 		// The tool's threads are none of the program's.
 		{"proc.go", only("mcount", "return int32(sched.mnext - sched.nmfreed)"),
 			"return int32(sched.mnext - sched.nmfreed) - qinstThreads"},

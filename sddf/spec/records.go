@@ -211,13 +211,10 @@ const (
 	ProcProbed  = 3
 )
 
-// Bits of the third word of each entry of a package's table of twins, above the point. One is
-// always set: the word is not 0, so that the table has all of its bytes in the object file.
-// Closures of a literal may have the code of either.
-const (
-	TwinListed  = 1 << 29
-	TwinLiteral = 1 << 28
-)
+// TwinListed is a bit of the third word of each entry of a package's table of twins, above the
+// point. It is always set: the word is not 0, so that the table has all of its bytes in the object
+// file.
+const TwinListed = 1 << 29
 
 // FlagSmall marks a procedure that is only counted: its time is in its callers' lines.
 const FlagSmall = 1 << 9

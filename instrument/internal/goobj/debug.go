@@ -10,6 +10,7 @@ import (
 
 // Kinds of symbols that debuggers read; see cmd/internal/objabi/symkind.go.
 const (
+	kindDebug    = 12 // the first of them
 	kindFunc     = 14 // a function: its name, parameters and variables
 	kindAbstract = 15 // one that was inlined
 	kindLines    = 20 // the line table of a function

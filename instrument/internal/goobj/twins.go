@@ -29,10 +29,13 @@ const (
 	blockRelocIndex = 11
 	blockRelocs     = 14
 	relocSize       = 23 // offset, 32 bits, size, 8, kind, 16, addend, 64, and a symbol
+	relocAddend     = 7
+	relocPackage    = 15 // offset of the symbol's package, before its number, 32 bits each
 
 	pairSize = 12
 
 	pairFlag = 1 << 7 // of a function with a twin; the runtime has the flag and does not know it
+	twinFlag = 1 << 6 // of a twin
 
 	symbolABI = 8 // two bytes
 	static    = 1<<16 - 1
@@ -48,13 +51,13 @@ type reloc struct {
 }
 
 // Pairs ties twins to their functions: it makes each function keep its twin, hides the twin's name
-// from the linker, marks the function for the runtime, and fills a table, a variable of 32-bit words. The first two of three for each
-// pair get the offsets of both from the beginning of the text. A pair that is not in the program
-// keeps the words that the source gives it, and so does one that is not in the object. The archive
-// that it returns is another one.
+// from the linker, marks both for the runtime, and fills a table, a variable of 32-bit words. What
+// refers to a twin then refers to its function. The first two of three words for each pair get the
+// offsets of both from the beginning of the text. A pair that is not in the program keeps the words
+// that the source gives it, and so does one that is not in the object. The archive that it returns
+// is another one.
 //
-// The third word gets the bits of an Entry. Functions with twins are marked for the tool in the
-// runtime. Where there are functions in which no jump can be
+// The third word gets the bits of an Entry. Where there are functions in which no jump can be
 // written, these are returned in its place.
 func Pairs(archive []byte, table string, pairs []Pair) (paired []byte, without []string, err error) {
 	o, err := Open(archive)
@@ -74,6 +77,7 @@ func Pairs(archive []byte, table string, pairs []Pair) (paired []byte, without [
 		return nil, nil, fmt.Errorf("found a table of %d bytes for %d pairs: %w", len(words), len(pairs), err)
 	}
 	var added []reloc
+	plains, names := map[uint64]uint64{}, map[string]string{} // by their twins
 	for i, p := range pairs {
 		plain, ok := at[p.Plain]
 		twin, ok2 := at[p.Twin]
@@ -95,13 +99,10 @@ func Pairs(archive []byte, table string, pairs []Pair) (paired []byte, without [
 		third := words[pairSize*i+8:]
 		binary.LittleEndian.PutUint32(third, binary.LittleEndian.Uint32(third)|uint32(entry))
 		binary.LittleEndian.PutUint16(o.b[o.block[blockSymbols]+symbolSize*twin+symbolABI:], static)
-		info, err := o.info(plain)
-		if err != nil {
+		if err := errors.Join(o.mark(plain, pairFlag), o.mark(twin, twinFlag)); err != nil {
 			return nil, nil, err
 		}
-		if info != nil {
-			info[infoFlag] |= pairFlag
-		}
+		plains[twin], names[p.Twin] = plain, p.Plain
 		added = append(added, reloc{plain, 0, 0, relocKeep, twin},
 			reloc{list, uint32(pairSize * i), 4, relocOffset | relocWeak, plain},
 			reloc{list, uint32(pairSize*i + 4), 4, relocOffset | relocWeak, twin})
@@ -109,8 +110,43 @@ func Pairs(archive []byte, table string, pairs []Pair) (paired []byte, without [
 	if without != nil {
 		return nil, without, nil
 	}
+	if err := errors.Join(o.copies(at, names, plains), o.refer(plains)); err != nil {
+		return nil, nil, err
+	}
 	paired, err = o.withRelocs(archive, added)
 	return paired, nil, err
+}
+
+// mark sets a flag of the function that is the i-th symbol.
+func (o *Object) mark(i uint64, flag byte) error {
+	info, err := o.info(i)
+	if info != nil {
+		info[infoFlag] |= flag
+	}
+	return err
+}
+
+// refer makes text and data refer to functions in place of their twins: a closure has one code,
+// whatever text makes it, and nothing calls a twin. What debuggers read stays as it is.
+func (o *Object) refer(plains map[uint64]uint64) error {
+	for i := range (o.block[blockRefs] - o.block[blockSymbols]) / symbolSize {
+		if o.kind(i) >= kindDebug {
+			continue
+		}
+		from, to, err := o.relocs(i)
+		if err != nil {
+			return err
+		}
+		for ; from < to; from += relocSize {
+			if o.word(from+relocPackage) != pkgSelf || o.word(from+relocAddend)|o.word(from+relocAddend+4) != 0 {
+				continue // the tables of switches have places within functions
+			}
+			if plain, ok := plains[o.word(from+relocPackage+4)]; ok {
+				binary.LittleEndian.PutUint32(o.b[from+relocPackage+4:], uint32(plain))
+			}
+		}
+	}
+	return nil
 }
 
 // numbers returns the numbers of the symbols that are referred to by them, by name.
@@ -126,16 +162,25 @@ func (o *Object) numbers() (map[string]uint64, error) {
 	return list, nil
 }
 
-// firstReloc is the offset of a symbol's first relocation, or one that no symbol has.
-func (o *Object) firstReloc(symbol uint64) (first int, err error) {
+// relocs are the offsets at which a symbol's relocations begin and end.
+func (o *Object) relocs(symbol uint64) (from, to uint64, err error) {
 	at, end := o.block[blockRelocs], o.block[blockRelocs+1]
 	index := o.block[blockRelocIndex] + 4*symbol
 	if index+8 > o.block[blockRelocIndex+1] {
-		return 0, errors.New("found an index of relocations that does not fit")
+		return 0, 0, errors.New("found an index of relocations that does not fit")
 	}
-	from, to := at+relocSize*o.word(index), at+relocSize*o.word(index+4)
+	from, to = at+relocSize*o.word(index), at+relocSize*o.word(index+4)
 	if from > to || to > end {
-		return 0, errors.New("found relocations that are not in order")
+		return 0, 0, errors.New("found relocations that are not in order")
+	}
+	return from, to, nil
+}
+
+// firstReloc is the offset of a symbol's first relocation, or one that no symbol has.
+func (o *Object) firstReloc(symbol uint64) (first int, err error) {
+	from, to, err := o.relocs(symbol)
+	if err != nil {
+		return 0, err
 	}
 	first = math.MaxInt
 	for ; from < to; from += relocSize {

@@ -531,7 +531,7 @@ func qinstKindOf(point uint32) (kind uint8) {
 				if p := qinstRulingOf(t.base + i - o.within); p.hold != 0 {
 					p.hold, p.role, o.role = qinstProcCounted, qinstStarts, qinstStarts
 				}
-			case flag&qinstFlagTwice != 0 && t.jumps(uintptr(i))&qinstJumpFixed == 0:
+			case flag&qinstFlagTwice != 0:
 				o.hold = qinstProcEntered
 			case o.kind != qinstPair || o.within != 0:
 			default:

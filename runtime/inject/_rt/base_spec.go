@@ -129,7 +129,6 @@ const (
 	qinstProcCounted   = 2
 	qinstProcProbed    = 3
 	qinstTwinListed    = 536870912
-	qinstTwinLiteral   = 268435456
 	qinstFlagSmall     = 512
 	qinstFlagSummed    = 2048
 	qinstFlagUnseen    = 4096

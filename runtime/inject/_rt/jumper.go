@@ -146,13 +146,6 @@ func (t *qinstTable) jumpAll(stopped []uintptr) {
 			want = max(want, qinstProcCounted)
 		}
 		qinstPoke(at, code, qinstJumpSize)
-		if p.point&qinstTwinLiteral != 0 {
-			code = was.twin
-			if want < qinstProcCounted {
-				code = qinstJumpTo(twin, at)
-			}
-			qinstPoke(twin, code, qinstJumpSize)
-		}
 		*level = want
 	}
 }

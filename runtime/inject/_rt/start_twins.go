@@ -32,7 +32,6 @@ const (
 // qinstPatch is what the tool keeps of a procedure with a twin.
 type qinstPatch struct {
 	code uint64  // its first bytes
-	twin uint64  // and those of its twin, if it is a literal
 	stub uintptr // 0: none yet
 }
 
@@ -47,14 +46,13 @@ func (p *qinstTwin) moves() uintptr { return uintptr(p.point >> qinstMovesAt & 1
 const (
 	qinstJumpForeign  = 1 << 3 // something else was written over its first bytes
 	qinstJumpBare     = 1 << 4 // it can have no stub
-	qinstJumpFixed    = 1 << 5 // it begins with the jump for good
 	qinstJumpLeaf     = 1 << 6 // it does not begin with a test of its stack
 	qinstJumpSwitches = 1 << 7 // it may begin with another, and with none
 	qinstWanted       = 3      // the level that it is to have
 )
 
 // jumps is that byte, 0 for procedures without twins.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, goroutine, writer.
 func (t *qinstTable) jumps(i uintptr) byte {
 	if t.pairs == 0 || i >= uintptr(t.probes) {
 		return 0
@@ -69,7 +67,7 @@ func (t *qinstTable) jumpOf(i uintptr) *byte {
 }
 
 // pair is the n-th procedure with a twin.
-// Context: start, jumper.
+// Context: start, hook, jumper.
 func (t *qinstTable) pair(n uintptr) *qinstTwin {
 	return (*qinstTwin)(unsafe.Pointer(t.twins + n*unsafe.Sizeof(qinstTwin{})))
 }
@@ -107,16 +105,9 @@ func (t *qinstTable) twin(twins uintptr, pairs uint32) bool {
 				kind |= qinstJumpBare
 			}
 		}
-		at, twin, patch := text+uintptr(p.plain), text+uintptr(p.twin), t.patch(n)
-		patch.code = *(*uint64)(unsafe.Pointer(at))
+		at := text + uintptr(p.plain)
+		t.patch(n).code = *(*uint64)(unsafe.Pointer(at))
 		lo, hi = min(lo, at), max(hi, at+8)
-		if p.point&qinstTwinLiteral != 0 {
-			patch.twin = *(*uint64)(unsafe.Pointer(twin))
-			lo, hi = min(lo, twin), max(hi, twin+8)
-			if !qinstTestsStack(patch.twin) {
-				kind |= qinstJumpFixed
-			}
-		}
 		*t.jumpOf(i) = kind | *t.levelOf(i)
 	}
 	if lo < hi {
@@ -148,20 +139,7 @@ func (t *qinstTable) jumpFirst() {
 		return
 	}
 	qinstStubsWritable(true)
-	for n := range t.pairs {
-		p := t.pair(n)
-		jump := *t.jumpOf(p.index())
-		if twin := t.code + uintptr(p.twin); jump != 0 && jump&qinstWanted == qinstProcPlain &&
-			p.point&qinstTwinLiteral != 0 {
-			qinstPoke(twin, qinstJumpTo(twin, t.code+uintptr(p.plain)), qinstJumpSize)
-		}
-	}
 	t.jumpAll(nil)
-	for n := range t.pairs {
-		if jump := t.jumpOf(t.pair(n).index()); *jump&qinstJumpFixed != 0 {
-			*jump &^= qinstJumpSwitches
-		}
-	}
 	qinstStubsWritable(false)
 	t.open = false
 	qinstCloseText(t.low, t.high)
@@ -229,14 +207,4 @@ func qinstPrepareStubs() {
 			}
 		}
 	}
-}
-
-// qinstTestsStack reports whether a procedure's first bytes are a test of its stack.
-// Context: start.
-func qinstTestsStack(code uint64) bool {
-	switch uint32(code) {
-	case 0x10663b49, 0x24648d4c, 0x24a48d4c:
-		return true
-	}
-	return false
 }

@@ -68,9 +68,6 @@ func qinstWriteCodes() {
 	}
 }
 
-// qinstPairFlag is the flag of functions whose probes are in a twin, see goobj.Pairs.
-const qinstPairFlag = 1 << 7
-
 // qinstNoteCode writes the frames of a return address at which functions are inlined, and notes the
 // function at any other, so that a record tells its name.
 // Context: writer.
