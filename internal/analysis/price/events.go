@@ -14,11 +14,14 @@ const (
 	Call     Kind = iota // an entry or exit of a procedure or loop
 	Sync                 // an operation on an object
 	Schedule             // a change of a goroutine's state
+	Yield                // a yield after which the goroutine went on
 	Other                // any other event
 	NumKinds
 )
 
-func (k Kind) String() string { return [NumKinds]string{"call", "operation", "scheduling", "other"}[k] }
+func (k Kind) String() string {
+	return [NumKinds]string{"call", "operation", "scheduling", "yield", "other"}[k]
+}
 
 // KindOf returns the kind of an event, false if the program did not pay for it.
 func KindOf(e *trace.Event) (Kind, bool) {
@@ -30,8 +33,8 @@ func KindOf(e *trace.Event) (Kind, bool) {
 		return Call, true
 	case trace.Sync:
 		return Sync, true
-	case trace.Yields: // two for each
-		return Schedule, true
+	case trace.Yields: // an event of many
+		return Yield, true
 	case trace.Change, trace.Create:
 		// these are the system's, which the writer reads
 		return Schedule, e.From != trace.OffCPU && e.To != trace.OffCPU
@@ -62,7 +65,7 @@ type Prices [NumKinds]Price
 // readings is the cost of an event in a program, with the caches it uses, in readings of the clock.
 // It was found by comparing fully traced programs with plain runs. Those of calls were 0.4 to 2.9,
 // on two kinds of processors.
-var readings = [NumKinds]float64{Call: 1.5, Sync: 1.8, Schedule: 2.5, Other: 1.8}
+var readings = [NumKinds]float64{Call: 1.5, Sync: 1.8, Schedule: 2.5, Yield: 0.4, Other: 1.8}
 
 // Spread is the standard deviation of these among programs, as a share.
 const Spread = 0.35
@@ -70,7 +73,7 @@ const Spread = 0.35
 // Events that time themselves wait for all instructions under way before they read the clock again;
 // others do not. So an event costs a part of the measured time. That part, and its standard
 // deviation among programs, is from comparisons with plain runs, too.
-var itself = [NumKinds]float64{Call: 0.55, Sync: 0.8, Schedule: 0.53, Other: 0.7}
+var itself = [NumKinds]float64{Call: 0.55, Sync: 0.8, Schedule: 0.53, Yield: 1, Other: 0.7}
 
 const (
 	itselfSpread = 0.3

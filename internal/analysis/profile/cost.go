@@ -95,7 +95,7 @@ func costOf(t *trace.Tables, writer int64, from paid) Cost {
 	from.events[price.Call] += 2 * int64(n.Reduced) // entries and exits, for the most part
 	var apart, unsure float64
 	c.Events, apart = from.events.of(&from.prices, price.Call, price.Sync)
-	c.Changes, unsure = from.events.of(&from.prices, price.Schedule, price.Other)
+	c.Changes, unsure = from.events.of(&from.prices, price.Schedule, price.Yield, price.Other)
 	c.Timed, c.Counted.Cost = Paid{n.Timed, int64(2 * event * float64(n.Timed))}, int64(count*float64(c.Counted.N))
 	apart += 2 * from.prices[price.Call].SD * float64(n.Timed)
 	sure := c.Writer + c.Looks + c.Extensions + c.Collector.Cost

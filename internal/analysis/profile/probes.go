@@ -18,7 +18,7 @@ type costs struct {
 // costsOf are the prices, as samples of a whole trace mend them: see [price.Seen].
 func costsOf(r *replay.Replay, seen *price.Seen, work int64) costs {
 	t, prices := r.T, price.Of(r.T)
-	prices.Mend(seen, float64(work), r.Entries, r.Operations, r.Changes)
+	prices.Mend(seen, float64(work), r.Entries, r.Operations, r.Changes+2*r.Yields)
 	c := costs{event: prices[price.Call].Each, prices: prices, count: t.Costs().Count}
 	if c.call = c.count; t.Int("sample_ns") > 0 {
 		c.call /= pushed

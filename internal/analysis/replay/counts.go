@@ -9,7 +9,8 @@ type Counts struct {
 	Events     int64 // all of them
 	Entries    int64 // enters and exits
 	Operations int64 // on synchronization objects
-	Changes    int64 // of states; an event that stands for several changes counts as these
+	Changes    int64 // of states
+	Yields     int64 // after which goroutines went on, of which an event has many
 	Switches   int64 // of threads, as the system reported
 }
 

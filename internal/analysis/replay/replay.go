@@ -121,7 +121,7 @@ func (r *Replay) event(e *trace.Event) {
 	case trace.Procs:
 		r.setProcs(int(e.Count()), e.Time)
 	case trace.Yields:
-		r.Changes += 2 * int64(e.Yields())
+		r.Yields += int64(e.Yields())
 		r.v.Other(r.g(e.Slot), e)
 	case trace.Trips, trace.Searched, trace.Woke, trace.Alloc, trace.Channel, trace.Semaphore, trace.Timer,
 		trace.Fired, trace.Task, trace.Joined:
@@ -145,7 +145,7 @@ func (r *Replay) pay(e *trace.Event) {
 	if g := r.g(slot); g != nil {
 		times := 1.0
 		if e.Kind == trace.Yields {
-			times = 2 * float64(e.Yields())
+			times = float64(e.Yields())
 		}
 		g.Paid += times * r.options.Price(e)
 	}

@@ -74,7 +74,7 @@ func (p *Program) Prices() price.Prices {
 		work += ns
 	}
 	prices := price.Of(p.R.T)
-	prices.Mend(&p.seen, float64(work), p.R.Entries, p.R.Operations, p.R.Changes)
+	prices.Mend(&p.seen, float64(work), p.R.Entries, p.R.Operations, p.R.Changes+2*p.R.Yields)
 	return prices
 }
 
