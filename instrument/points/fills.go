@@ -193,7 +193,7 @@ func (r *reads) anyOf(v ssa.Value) bool {
 		at = pathOf(x.X, mostSteps)
 	case *ssa.UnOp:
 		at = pathOf(x.X, mostSteps)
-		if slices.ContainsFunc(stored(x), r.anyOf) {
+		if slices.ContainsFunc(setTo(x.X), r.anyOf) {
 			return true
 		}
 	case *ssa.Call:

@@ -33,7 +33,7 @@ func (f *finder) elements() map[*ssa.Parameter]bool {
 				for i, a := range c.Common().Args {
 					at, element := a.(*ssa.IndexAddr)
 					if callee != nil && i < len(callee.Params) &&
-						(ofOwn(a, mostSteps) || starts && element && isShort(at) && !isConst(at.Index)) {
+						(ofOwn(a) || starts && element && isShort(at) && !isConst(at.Index)) {
 						own[callee.Params[i]] = true
 					}
 				}
@@ -45,22 +45,22 @@ func (f *finder) elements() map[*ssa.Parameter]bool {
 
 // ofOwn reports whether v is the address of an element, or of a part of one, that is shorter than a
 // cache line, and is chosen by a number that the function was given.
-func ofOwn(v ssa.Value, depth int) bool {
-	if depth == 0 {
+func ofOwn(v ssa.Value) bool { return (seen{}).ofOwn(v, mostSteps) }
+
+func (s seen) ofOwn(v ssa.Value, steps int) bool {
+	if s.before(v, steps) {
 		return false
 	}
+	next := func(v ssa.Value) bool { return s.ofOwn(v, steps-1) }
 	switch x := v.(type) {
 	case *ssa.FieldAddr:
-		return ofOwn(x.X, depth-1)
+		return next(x.X)
 	case *ssa.Phi:
-		return slices.ContainsFunc(x.Edges, func(e ssa.Value) bool { return ofOwn(e, depth-1) })
+		return slices.ContainsFunc(x.Edges, next)
 	case *ssa.UnOp:
-		return slices.ContainsFunc(setTo(x.X), func(e ssa.Value) bool { return ofOwn(e, depth-1) })
+		return slices.ContainsFunc(setTo(x.X), next)
 	case *ssa.IndexAddr:
-		if isArray(x.X) && ofOwn(x.X, depth-1) {
-			return true
-		}
-		return isShort(x) && isGiven(x.Index, mostSteps) && isGiven(x.X, mostSteps)
+		return isArray(x.X) && next(x.X) || isShort(x) && isGiven(x.Index) && isGiven(x.X)
 	}
 	return false
 }
@@ -107,22 +107,30 @@ func isArray(v ssa.Value) bool {
 
 // isGiven reports whether v is what a function was given, or a part of that, or a variable around
 // it or its package.
-func isGiven(v ssa.Value, depth int) bool {
-	switch x := v.(type) {
+func isGiven(v ssa.Value) bool { return !(seen{}).other(v, mostSteps) }
+
+// other reports whether v may be anything else, or is too many steps away.
+func (s seen) other(v ssa.Value, steps int) bool {
+	switch v.(type) {
 	case *ssa.Parameter, *ssa.FreeVar, *ssa.Global:
-		return true
-	case *ssa.FieldAddr:
-		return depth > 0 && isGiven(x.X, depth-1)
-	case *ssa.UnOp:
-		other := func(v ssa.Value) bool { return !isGiven(v, depth-1) }
-		if set := setTo(x.X); len(set) > 0 {
-			return depth > 0 && !slices.ContainsFunc(set, other)
-		}
-		return depth > 0 && x.Op == token.MUL && isGiven(x.X, depth-1)
-	case *ssa.Convert:
-		return depth > 0 && isGiven(x.X, depth-1)
+		return false
 	}
-	return false
+	if steps == 0 || s.before(v, steps) {
+		return steps == 0
+	}
+	next := func(v ssa.Value) bool { return s.other(v, steps-1) }
+	switch x := v.(type) {
+	case *ssa.FieldAddr:
+		return next(x.X)
+	case *ssa.UnOp:
+		if set := setTo(x.X); len(set) > 0 {
+			return slices.ContainsFunc(set, next)
+		}
+		return x.Op != token.MUL || next(x.X)
+	case *ssa.Convert:
+		return next(x.X)
+	}
+	return true
 }
 
 // setTo are the values that a variable is set to which a function within this one has, too.
@@ -161,7 +169,7 @@ func (s *neighbors) writtenIn(n *natural) bool {
 
 // isOwn reports whether v is the address of an element of the function's own, or of a part of it.
 func (s *neighbors) isOwn(v ssa.Value) bool {
-	if ofOwn(v, mostSteps) {
+	if ofOwn(v) {
 		return true
 	}
 	p, ok := pointedTo(v).(*ssa.Parameter)

@@ -29,7 +29,7 @@ func paces(form *ssa.Function) bool {
 			case "(*time.Timer).Reset":
 				long = in.(*ssa.Call).Call.Args[1]
 			}
-			if long != nil && byClock(long, mostSteps) {
+			if long != nil && (seen{}).byClock(long, mostSteps) {
 				return true
 			}
 		}
@@ -40,55 +40,53 @@ func paces(form *ssa.Function) bool {
 // mostSteps is how many steps away from a value the clock is looked for.
 const mostSteps = 8
 
+// seen has the values from which a search has found nothing, and in how many steps. Large functions
+// have far too many ways to try each.
+type seen map[ssa.Value]int
+
+// before reports whether a search was at a value before with as many steps left, and notes that it
+// is.
+func (s seen) before(v ssa.Value, steps int) bool {
+	if s[v] >= steps {
+		return true
+	}
+	s[v] = steps
+	return false
+}
+
 // byClock reports whether a value is computed from the time of day, within so many steps.
-func byClock(v ssa.Value, depth int) bool {
+func (s seen) byClock(v ssa.Value, steps int) bool {
 	in, ok := v.(ssa.Instruction)
-	if !ok || depth == 0 {
+	if !ok || s.before(v, steps) {
 		return false
 	}
 	if readsClock(in) || calls(in) == "(time.Time).Sub" {
 		return true
 	}
-	if c, ok := in.(*ssa.Call); ok && returnsByClock(c.Call.StaticCallee(), depth-1) {
+	if c, ok := in.(*ssa.Call); ok && s.returnsByClock(c.Call.StaticCallee(), steps-1) {
 		return true
 	}
-	if slices.ContainsFunc(stored(v), func(v ssa.Value) bool { return byClock(v, depth-1) }) {
+	if load, ok := v.(*ssa.UnOp); ok && slices.ContainsFunc(setTo(load.X), func(v ssa.Value) bool {
+		return s.byClock(v, steps-1)
+	}) {
 		return true
 	}
 	for _, op := range in.Operands(nil) {
-		if *op != nil && byClock(*op, depth-1) {
+		if *op != nil && s.byClock(*op, steps-1) {
 			return true
 		}
 	}
 	return false
 }
 
-// stored are the values that a variable may have, if a value is read from one.
-func stored(v ssa.Value) (list []ssa.Value) {
-	load, ok := v.(*ssa.UnOp)
-	if !ok {
-		return nil
-	}
-	a, ok := load.X.(*ssa.Alloc)
-	if !ok || a.Referrers() == nil {
-		return nil
-	}
-	for _, by := range *a.Referrers() {
-		if s, ok := by.(*ssa.Store); ok && s.Addr == a {
-			list = append(list, s.Val)
-		}
-	}
-	return list
-}
-
 // returnsByClock reports whether a function, nil: an unknown one, returns such a value.
-func returnsByClock(form *ssa.Function, depth int) bool {
+func (s seen) returnsByClock(form *ssa.Function, steps int) bool {
 	if form == nil {
 		return false
 	}
 	for _, b := range form.Blocks {
 		if back, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok && slices.ContainsFunc(back.Results,
-			func(v ssa.Value) bool { return byClock(v, depth) }) {
+			func(v ssa.Value) bool { return s.byClock(v, steps) }) {
 			return true
 		}
 	}

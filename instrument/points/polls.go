@@ -127,14 +127,14 @@ func (s *spins) polls(n *natural) bool {
 
 // timed reports whether n ends when it is late enough.
 func timed(n *natural) bool {
-	return n.endsBy(func(cond ssa.Value) bool { return n.asksClock(cond, 8) })
+	return n.endsBy(func(cond ssa.Value) bool { return n.asksClock(cond, seen{}, mostSteps) })
 }
 
 // asksClock reports whether a value depends on the time of day in this iteration, within so many
 // steps.
-func (n *natural) asksClock(v ssa.Value, depth int) bool {
+func (n *natural) asksClock(v ssa.Value, s seen, steps int) bool {
 	in, ok := v.(ssa.Instruction)
-	if !ok || depth == 0 || !n.blocks[in.Block()] {
+	if !ok || !n.blocks[in.Block()] || s.before(v, steps) {
 		return false
 	}
 	if readsClock(in) {
@@ -144,7 +144,7 @@ func (n *natural) asksClock(v ssa.Value, depth int) bool {
 		return false
 	}
 	for _, op := range in.Operands(nil) {
-		if *op != nil && n.asksClock(*op, depth-1) {
+		if *op != nil && n.asksClock(*op, s, steps-1) {
 			return true
 		}
 	}

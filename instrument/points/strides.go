@@ -91,7 +91,7 @@ func (w *walk) accessor(c *ssa.CallCommon) {
 
 // access looks at an access of an element, in a function that is given some arguments.
 func (w *walk) access(at *ssa.IndexAddr, args map[ssa.Value]ssa.Value) {
-	by := func(l *natural, v ssa.Value) bool { return l.decides(v, w.n, args, mostSteps) }
+	by := func(l *natural, v ssa.Value) bool { return l.decides(v, w.n, args) }
 	if !isShort(at) {
 		return
 	}
@@ -139,9 +139,9 @@ func (w *walk) steps(v ssa.Value, size int64) bool {
 		next, ok := e.(*ssa.BinOp)
 		switch {
 		case !w.n.blocks[phi.Block().Preds[i]]:
-			begins = w.m.decides(e, w.n, nil, mostSteps)
+			begins = w.m.decides(e, w.n, nil)
 		case ok && next.Op == token.ADD && next.X == phi:
-			far = !w.m.decides(next.Y, w.n, nil, mostSteps) && !lessThan(next.Y, lineSize/size)
+			far = !w.m.decides(next.Y, w.n, nil) && !lessThan(next.Y, lineSize/size)
 		}
 	}
 	return far && begins
@@ -155,19 +155,25 @@ func lessThan(v ssa.Value, n int64) bool {
 
 // decides reports whether v depends on the variables that each iteration of n changes, but for what
 // those of the innermost loop depend on.
-func (n *natural) decides(v ssa.Value, innermost *natural, args map[ssa.Value]ssa.Value, depth int) bool {
+func (n *natural) decides(v ssa.Value, innermost *natural, args map[ssa.Value]ssa.Value) bool {
+	return (seen{}).decided(v, n.header, innermost.header, args, mostSteps)
+}
+
+// decided reports whether a value depends on a variable of the loop with a header, within so many
+// steps.
+func (s seen) decided(v ssa.Value, header, innermost *ssa.BasicBlock, args map[ssa.Value]ssa.Value, steps int) bool {
 	if a := args[v]; a != nil {
 		v, args = a, nil
 	}
 	in, ok := v.(ssa.Instruction)
-	if !ok || depth == 0 {
+	if !ok || s.before(v, steps) {
 		return false
 	}
-	if phi, ok := v.(*ssa.Phi); ok && (phi.Block() == n.header || phi.Block() == innermost.header) {
-		return phi.Block() == n.header
+	if phi, ok := v.(*ssa.Phi); ok && (phi.Block() == header || phi.Block() == innermost) {
+		return phi.Block() == header
 	}
 	for _, op := range in.Operands(nil) {
-		if *op != nil && n.decides(*op, innermost, args, depth-1) {
+		if *op != nil && s.decided(*op, header, innermost, args, steps-1) {
 			return true
 		}
 	}
