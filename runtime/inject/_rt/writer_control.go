@@ -37,12 +37,13 @@ const (
 	// Operations on synchronization objects, the program's records and activations of handlers show
 	// more than they cost: without them no hold is known, a record that is not written is lost, and
 	// handlers are what users ask about. So this part of the budget is theirs, whatever counting
-	// the hot procedures takes. A point that is hit less often than the rate is always traced, as
-	// long as all of them fit into the whole budget.
-	qinstPartTelling = 0.5
-	qinstTellingRate = 12e3 // hits/s, and as many at once, as long as all of them have no more than
-	qinstTellingAll  = 0.2  // of a second's budget at once
-	qinstTellingFree = 2048 // events of their counters before the writer has seen them
+	// the hot procedures takes, on average over a while. In programs whose phases have other points
+	// each time, the hits at once of all of them would else be several times as many.
+	qinstPartTelling    = 0.5
+	qinstTellingMost    = 12e3  // hits at once of a point, as long as all of them have no more than
+	qinstTellingAll     = 0.2   // of a second's budget
+	qinstTellingSettles = 0.5e9 // ns in which what was too much is made up for
+	qinstTellingFree    = 2048  // events of their counters before the writer has seen them
 
 	qinstOnce  = 1 // kinds of points: an event, or two, or none
 	qinstPair  = 2
@@ -103,6 +104,8 @@ var (
 		sum         float64 // of hits in it, as many as would cost as much
 		listed      float64 // ns that hits of listed points cost since the last scan
 		unlisted    float64 // ns a second that others cost
+		told        float64 // ns that events of points that tell cost in the last window
+		credit      float64 // ns that they may cost at once
 		scanAt      int64
 	}
 )
@@ -124,6 +127,7 @@ func qinstStartControl() {
 		s.threshold = -qinstFree
 	}
 	qinstWindow.cpu = qinstProcessCPU()
+	qinstWindow.credit = qinstTellingAll * 1e9 * qinstBudgeting.Target
 	if qinstBudgetOn {
 		qinstPrepareBursts()
 	}
@@ -180,11 +184,15 @@ func qinstControlWindow() {
 		qinstTakeWants((*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])))
 	}
 	list := (*[qinstMaxPoints]uint32)(unsafe.Pointer(qinstTracked))
+	w.told = 0
 	for i := range qinstListed {
 		c := qinstControlOf(list[i])
-		before := c.hits
+		hits, traced := c.hits, c.traced
 		c.hits, c.traced = qinstHitsOf(list[i])
-		c.n = float64(c.hits - before)
+		c.n = float64(c.hits - hits)
+		if qinstRulingOf(list[i]).tells() {
+			w.told += float64(c.traced-traced) * c.price()
+		}
 	}
 	afford := qinstAfford(now, ns)
 	for i := uint32(0); i < qinstListed; {
@@ -443,12 +451,11 @@ func qinstAfford(now int64, ns float64) qinstAffords {
 	// that cost most are then only counted, and the many cheap ones are recorded fully.
 	whole := qinstBudgeting.Target * used
 	prices := qinstPricesOf(true)
-	a := qinstAffords{telling: qinstAllow(prices, max(allowed, qinstPartTelling*whole))}
-	all := qinstTellingAll * 1e9 * qinstBudgeting.Target / qinstOncePrice()
-	a.burst = min(qinstTellingRate, all/float64(max(len(prices), 1)))
-	if least := qinstTellingRate * ns / 1e9 * qinstOncePrice(); a.telling.each < least {
-		a.telling.each = min(least, qinstRateShare(prices, whole))
-	}
+	part := qinstPartTelling * whole
+	w.credit = min(w.credit+part-w.told, qinstTellingAll*1e9*qinstBudgeting.Target)
+	part = max(0, part+min(0, w.credit)*ns/qinstTellingSettles)
+	a := qinstAffords{telling: qinstAllow(prices, max(allowed, part))}
+	a.burst = min(qinstTellingMost, max(0, w.credit)/qinstOncePrice()/float64(max(len(prices), 1)))
 	for _, price := range prices {
 		if price <= a.telling.each {
 			allowed -= price
