@@ -35,6 +35,9 @@ func (f *finder) sumSmall() {
 		if obj := f.Info.Defs[d.Name]; used[obj] > 0 && used[obj] == f.counted[obj] {
 			fn.Summed = true
 			f.set.Points[fn.Point].Flags |= spec.FlagSummed
+			if fn.Probes.number() == 0 && len(fn.nest.literals) == 0 {
+				fn.Bodies.Twin = false // it would be the same
+			}
 		}
 	}
 }

@@ -26,6 +26,13 @@ func (f *finder) chooseForm(fn *Func) {
 	}
 }
 
+// SmallUnit reports whether fn is small and has a text without its counters, so that rate control
+// can hold it.
+func (fn *Func) SmallUnit() bool {
+	return fn.Skip == 0 && fn.Small &&
+		(fn.Bodies.Once == 0 || fn.Bodies.Twin && !fn.Summed && len(fn.Probes.Syncs) == 0)
+}
+
 // twinned reports whether fn has a twin.
 func (f *finder) twinned(fn *Func) bool {
 	if outer := fn.nest.within; outer != nil {
@@ -35,7 +42,8 @@ func (f *finder) twinned(fn *Func) bool {
 		return outer.Bodies.Twin
 	}
 	d, declared := fn.Node.(*ast.FuncDecl)
-	if !f.Limits.Twins || !declared || f.Single[fn.Name] || fn.Bare || fn.Forced || strings.Contains(fn.Name, "[...]") {
+	if !f.Limits.Twins || !declared || f.Single[fn.Name] || fn.Bare && !fn.Small || fn.Forced ||
+		strings.Contains(fn.Name, "[...]") {
 		return false
 	}
 	byName := slices.ContainsFunc(fn.doc, func(c *ast.Comment) bool {

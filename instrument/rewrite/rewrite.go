@@ -168,6 +168,9 @@ func (w *writer) entry(fn *points.Func) {
 			strings.Join(fn.Bodies.Held, ", "))
 	}
 	if fn.Small && !fn.Summed && (!w.set.InLine || fn.Bodies.Once != 0) {
+		if w.set.InLine && fn.SmallUnit() { // its slot has all activations
+			w.insert(at, " *@word(%d)++;", w.words[fn.Point])
+		}
 		w.insert(at, " %s;", w.counting(fn, []uint32{fn.Point}))
 	}
 	if fn.Bare {
@@ -427,10 +430,11 @@ func words(set *points.Set) map[uint32]int {
 	return numbers
 }
 
-// units lists the loops and small procedures that stand twice, in ascending order.
+// units lists the loops that stand twice, and the small procedures with two texts, in ascending
+// order.
 func units(set *points.Set) (list []uint32) {
 	for _, fn := range set.Funcs {
-		if set.InLine && fn.Skip == 0 && fn.Small && fn.Bodies.Once == 0 {
+		if set.InLine && fn.SmallUnit() {
 			list = append(list, fn.Point)
 		}
 		for _, lp := range fn.Probes.Loops {

@@ -458,7 +458,8 @@ func (b *builder) finish() {
 		b.totals.paid = t.priced()
 	}
 	b.totals.paid.prices, b.totals.paid.events = t.prices,
-		numbers{price.Call: b.r.Entries, price.Sync: b.r.Operations, price.Schedule: b.r.Changes, price.Yield: b.r.Yields,
+		numbers{price.Call: b.r.Entries, price.Sync: b.r.Operations, price.Schedule: b.r.Changes,
+			price.Yield: b.r.Yields,
 			price.Other: max(0, b.r.Events-b.r.Entries-b.r.Operations-b.r.Changes-b.r.Switches)}
 	b.totals.paid.probed = t.probedTime(float64(b.parallel.busy.sum()))
 	b.totals.calls[b.r.System.Probes] += t.probes

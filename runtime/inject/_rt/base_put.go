@@ -47,9 +47,6 @@ var (
 //
 //go:nosplit
 func qinstQuota(b *qinstRecorder, g, now uint64, reserve uint32) bool {
-	if b.stop != 0 {
-		b.stops(now)
-	}
 	if b.p == 0 || b.p+qinstContext > b.end {
 		if !qinstSwap(b, g, now, reserve) {
 			return false

@@ -73,7 +73,6 @@ type qinstRecorder struct {
 	tool      bool    // a thread that takes samples has it
 	yielded   uintptr // where the event of a yield stands that this thread's goroutine has just made; 0: none
 	yielder   uint64  // that goroutine, with the number of its last transition: it may have been elsewhere meanwhile
-	stop      uint64  // the event of a yield that is written unless the goroutine goes on, without its time; 0: none
 	yields    uintptr // where the event of a run of yields stands, in this buffer; 0: there is none
 	yieldsAt  uint64  // its time
 	call      uint64  // when a system call began whose event is left out so far; 0: there is none

@@ -57,24 +57,22 @@ func qinstGoStart() {
 	}
 	gp := getg().m.curg
 	b := getg().m.qinst
-	now, found := b.last, b.found
-	b.found = false
-	switch {
-	case b.stop != 0 && b.yielder == qinstGoNow(gp):
-		b.goesOn(gp.goid)
-		return
-	case !found || b.stop != 0:
+	now := uint64(0)
+	if b.found {
+		b.found = false
+		now = b.last
+	} else {
 		now = qinstNow()
 	}
 	if b.yielded != 0 && b.p == b.yielded+8 && b.yielder == qinstGoNow(gp) && b.g == 0 {
-		b.yieldsFirst(gp.goid)
+		b.goesOn(gp.goid)
 		return
 	}
 	qinstPut2(now, 0, qinstEvGoStart<<24, qinstGo(gp))
 	qinstRuns(gp.goid)
 }
 
-// yieldsFirst notes that the goroutine that has just yielded goes on, and nothing happened meanwhile.
+// goesOn notes that the goroutine that has just yielded goes on, and nothing happened meanwhile.
 // One event stands for a run of such yields, of which the collector's sweeper makes thousands, and
 // a goroutine that waits by yielding millions a second: "yields", and after it a word that is a
 // yield while the goroutine has no processor, and means nothing while it has one. The writer may
@@ -83,10 +81,9 @@ func qinstGoStart() {
 // Context: start, hook.
 //
 //go:nosplit
-func (b *qinstRecorder) yieldsFirst(g uint64) {
+func (b *qinstRecorder) goesOn(g uint64) {
 	at := (*uint64)(unsafe.Pointer(b.yielded))
-	y := (*uint64)(unsafe.Pointer(b.yields))
-	if y != nil && b.yielded == b.yields+8 && *y&qinstMostYields < qinstMostYields {
+	if y := (*uint64)(unsafe.Pointer(b.yields)); y != nil && b.yielded == b.yields+8 && *y&(1<<24-1) < 1<<24-1 {
 		*y++
 		*at = qinstEvYields << 24
 		b.last = b.yieldsAt
@@ -97,49 +94,18 @@ func (b *qinstRecorder) yieldsFirst(g uint64) {
 	b.yielded, b.g = 0, g
 }
 
-const qinstMostYields = 1<<24 - 1 // of an event
-
-// yieldsAgain notes a yield after others, if they were the last event. It reports whether they were.
-// The clock is not read, which is half of the time that such a yield takes: only if the goroutine
-// does not go on there is an event, which the next one on this thread writes. Without an end of the
-// buffer that goes through qinstQuota.
+// yieldsAgain notes a yield in the place of the one before, if that was the last event and the
+// goroutine went on. It reports whether it did.
 // Context: hook.
 //
 //go:nosplit
-func (b *qinstRecorder) yieldsAgain(g, stop uint64) bool {
-	if b.yields == 0 || b.p != b.yields+16 || b.last != b.yieldsAt || b.g != g || b.p+qinstContext > b.end ||
-		*(*uint64)(unsafe.Pointer(b.yields))&qinstMostYields == qinstMostYields {
+func (b *qinstRecorder) yieldsAgain(g, now, head uint64) bool {
+	if b.yields == 0 || b.p != b.yields+16 || b.last != b.yieldsAt || b.g != g || (now-b.last)>>32 != 0 {
 		return false
 	}
-	b.stop, b.end, b.g = stop, 0, 0
+	*(*uint64)(unsafe.Pointer(b.yields + 8)) = (now-b.last)<<32 | head
+	b.last, b.g = now, 0
 	return true
-}
-
-// goesOn notes that the goroutine goes on that yieldsAgain has noted.
-// Context: start, hook.
-//
-//go:nosplit
-func (b *qinstRecorder) goesOn(g uint64) {
-	*(*uint64)(unsafe.Pointer(b.yields))++
-	b.stop, b.end, b.g = 0, b.buffer+qinstBufferSize-qinstLongest, g
-}
-
-// stops writes the event of a yield after which another goroutine runs, or none. The goroutine has
-// stopped a moment before.
-// Context: start, probe, hook, goroutine, writer, sampler.
-//
-//go:nosplit
-func (b *qinstRecorder) stops(now uint64) {
-	p := b.p
-	if (now-b.last)>>32 != 0 {
-		*(*uint64)(unsafe.Pointer(p)) = qinstEvTime << 24
-		*(*uint64)(unsafe.Pointer(p + 8)) = now
-		p += 16
-		b.last = now
-	}
-	*(*uint64)(unsafe.Pointer(p)) = (now-b.last)<<32 | b.stop
-	b.stop, b.end, b.last = 0, b.buffer+qinstBufferSize-qinstLongest, now
-	qinstPublish(&b.p, p+8)
 }
 
 // qinstFoundLocal is called when the scheduler takes a goroutine from the
@@ -208,12 +174,11 @@ func qinstGoStop(why uint64) {
 		qinstLeave(qinstEvGoStop<<24 | why)
 		return
 	}
-	b, g := getg().m.qinst, qinstCurrent()
-	if b.yieldsAgain(g, qinstEvGoStop<<24|why) {
-		b.yielder = qinstGoNow(getg().m.curg)
+	b, g, now := getg().m.qinst, qinstCurrent(), qinstNow()
+	if b.yieldsAgain(g, now, qinstEvGoStop<<24|why) {
+		b.yielded, b.yielder = b.yields+8, qinstGoNow(getg().m.curg)
 		return
 	}
-	now := qinstNow()
 	at := b.p
 	qinstPut(now, g, qinstEvGoStop<<24|why)
 	qinstRuns(0)

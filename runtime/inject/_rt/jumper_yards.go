@@ -14,7 +14,9 @@ const (
 )
 
 // qinstYards belongs to the writer, and to the jumper while the writer waits for it.
-var qinstYards struct {
+var qinstYards qinstYardsticks
+
+type qinstYardsticks struct {
 	fresh  bool // procedures are bare that are not in the list
 	yards  uint32
 	yard   [qinstMostYards]qinstYard

@@ -409,15 +409,22 @@ func qinstJumpOf(unit uint32) byte {
 func qinstMakeHottestBare(list []uint32, may float64) {
 	for {
 		sum, most, hottest := 0., 0., uint32(0)
-		for _, point := range list {
+		note := func(point uint32, n float64) {
 			c := qinstControlOf(point)
 			if c.held != qinstProcEntered || c.bare || qinstJumpOf(point)&qinstJumpSwitches == 0 {
-				continue
+				return
 			}
-			cost := c.n * qinstStubNS
+			cost := n * qinstStubNS
 			if sum += cost; cost > most {
 				most, hottest = cost, point
 			}
+		}
+		for _, point := range list {
+			note(point, qinstControlOf(point).n)
+		}
+		for i := range qinstNTurns {
+			u := qinstTurn(i)
+			note(u.point, u.n)
 		}
 		if sum <= may {
 			return
@@ -835,13 +842,14 @@ func qinstEachFound(f func(point uint32, plain uint64, s *qinstBurstSum)) {
 		}
 		plain := uint64(0)
 		if u := qinstTurningOf(unit); u != nil {
-			if plain = u.plain; plain == 0 {
+			if plain = u.plain; plain == 0 && !qinstControlOf(unit).bare {
 				continue // by this readers know that the loop is a unit
 			}
 		} else {
-			if plain = qinstPlain(unit); qinstControlOf(unit).bare {
-				plain |= qinstUncounted
-			}
+			plain = qinstPlain(unit)
+		}
+		if qinstControlOf(unit).bare {
+			plain |= qinstUncounted
 		}
 		f(unit, plain, qinstBurstSumOf(unit))
 		qinstEachWithin(unit, func(point uint32, _ *qinstRuling) {

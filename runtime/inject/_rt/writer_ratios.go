@@ -37,11 +37,20 @@ func qinstMeasureBare() {
 		y.yards++
 	}
 	for i := range qinstListed {
-		if c := qinstControlOf(list[i]); c.bare && !c.measured && y.bare < qinstMostBare {
-			c.measured = true
-			y.list[y.bare] = qinstBare{point: list[i]}
-			y.bare++
-		}
+		y.measure(list[i])
+	}
+	for i := range qinstNTurns {
+		y.measure(qinstTurn(i).point)
+	}
+}
+
+// measure puts a procedure on the list if it is bare.
+// Context: writer.
+func (y *qinstYardsticks) measure(point uint32) {
+	if c := qinstControlOf(point); c.bare && !c.measured && y.bare < qinstMostBare {
+		c.measured = true
+		y.list[y.bare] = qinstBare{point: point}
+		y.bare++
 	}
 }
 

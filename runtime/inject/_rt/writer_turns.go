@@ -202,6 +202,9 @@ func (u *qinstTurning) price(c *qinstControl, with uint64) {
 	}
 	c.unit, c.rest = float32((float64(loops)+float64(steps)/qinstInLineParts)/float64(with)),
 		float32(rest/qinstInLineParts)
+	if qinstJumpOf(u.point) != 0 {
+		c.unit += float32(qinstStubNS / qinstCountNS) // the way to a twin takes as long as one to a stub
+	}
 }
 
 // qinstInTurn reports whether a point is in a loop that is a unit, or is priced as one in this
