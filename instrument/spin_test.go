@@ -81,18 +81,7 @@ func receives(c <-chan int) {
 // it may work. One whose body was not analyzed is none.
 func TestSpin(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "p.go")
-	if err := os.WriteFile(file, []byte(spinning), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	p, err := instrument.Load(&instrument.Source{
-		Path: "example.com/p", ImportPath: "example.com/p", Files: []string{file}, Lang: "go1.26", GOARCH: "amd64",
-		ImportCfg: listWorld(t, []string{"sync/atomic"}).cfg, FileName: filepath.Base,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := p.Points(answer(nil), points.Limits{})
+	set := pointsOf(t, spinning, "sync/atomic")
 	found := map[string]bool{}
 	for _, pt := range set.Points {
 		if pt.Kind == spec.PointLoop {
@@ -106,4 +95,21 @@ func TestSpin(t *testing.T) {
 			t.Errorf("the loop of %s: a point %v, spins %v, expected a point that spins: %v", name, ok, spins, want)
 		}
 	}
+}
+
+// pointsOf finds the points of a package p that imports another one.
+func pointsOf(t *testing.T, text, imports string) *points.Set {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "p.go")
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p, err := instrument.Load(&instrument.Source{
+		Path: "example.com/p", ImportPath: "example.com/p", Files: []string{file}, Lang: "go1.26", GOARCH: "amd64",
+		ImportCfg: listWorld(t, []string{imports}).cfg, FileName: filepath.Base,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Points(answer(nil), points.Limits{})
 }

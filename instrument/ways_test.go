@@ -2,13 +2,9 @@ package instrument_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"qinst.dev/instrument"
-	"qinst.dev/instrument/points"
 	"qinst.dev/sddf/spec"
 )
 
@@ -51,19 +47,8 @@ func start(codes [][]int, grid [][]int) {
 	}
 }
 `
-	file := filepath.Join(t.TempDir(), "p.go")
-	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	p, err := instrument.Load(&instrument.Source{
-		Path: "example.com/p", ImportPath: "example.com/p", Files: []string{file}, Lang: "go1.26", GOARCH: "amd64",
-		ImportCfg: listWorld(t, []string{"time"}).cfg, FileName: filepath.Base,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	loops := 0
-	for _, pt := range p.Points(answer(nil), points.Limits{}).Points {
+	for _, pt := range pointsOf(t, text, "time").Points {
 		if pt.Kind == spec.PointLoop {
 			loops++
 		}

@@ -191,7 +191,7 @@ func qinstControlWindow() {
 		c.hits, c.traced = qinstHitsOf(list[i])
 		c.n = float64(c.hits - hits)
 		if qinstRulingOf(list[i]).tells() {
-			w.told += float64(c.traced-traced) * c.price()
+			w.told += max(0, float64(int64(c.traced-traced))) * c.price() // counters have 32 bits
 		}
 	}
 	afford := qinstAfford(now, ns)
