@@ -16,10 +16,10 @@ type ratio struct {
 	found     stats.Clusters // units are entries of the yardstick, and hits those of the procedure
 }
 
-// A ratio is taken only of so many equal bursts, and only if it hardly varies between them. Where a
-// few long ones have most of what was counted they are of one phase of the program. Where the
-// yardstick is of another goroutine the ratio varies, and is another in bursts, because probes slow
-// down both by different factors: of 45 such intervals 14 did not hold.
+// A ratio is taken only of so many equal bursts, and only if it hardly varies between them. A few
+// long bursts may all be of one phase of the program. A ratio that varies may differ between bursts
+// and the rest of the run, as that to a procedure of another goroutine does, which probes slow down
+// by another factor. In two of nine runs of the program bursts 14 of 45 intervals did not hold.
 const (
 	leastBursts = 8
 	mostVaries  = 0.05 // the width of the interval, as a part of the number

@@ -88,7 +88,7 @@ var Table = [...]Setting{
 		Doc: "The share of the processor time that recording may cost. What costs most is only counted; what costs too much even so runs without probes most of the time. Both are traced again when they cost less."},
 	Bursts: {Name: "bursts", Forms: Period, Least: 1e6, Most: 10e9, Expected: "1ms to 10s, such as 10ms",
 		Example: "10ms", Default: "(as the budget wants)",
-		Doc: "All procedures that can run without probes do, and get their probes for a while each time so long has passed. It is for tests, of programs and of the tool: it costs more than the budget."},
+		Doc: "The period at which all procedures that can run without probes lose them and get them back. It is for tests of programs and of the tool: it costs more than the budget, and has no effect with budget=off."},
 	Sums: {Name: "sums", Words: []string{"once", "change"}, Forms: Period, Least: tick,
 		Expected: "a period such as 1s or 500ms, once or change",
 		Example:  "1s", Default: "(each 0.1s)",

@@ -12,8 +12,9 @@ const (
 )
 
 // qinstEntries are entries of twins and of their procedures that were asked for, as offsets from
-// the beginning of the program's text, 32 bits each.
-var qinstEntries [1 << 8]uint64
+// the beginning of the program's text, 32 bits each. Programs that log where they are ask for each
+// frame, and to look through a package's twins takes microseconds.
+var qinstEntries [1 << 12]uint64
 
 // qinstEntryOf is the entry of a function, as the program may know it.
 // Context: hook.

@@ -106,7 +106,7 @@ func qinstLogUpTo(n uintptr) bool {
 func qinstBoundPoints() {
 	m := &firstmoduledata
 	const own = unsafe.Sizeof(qinstNoneMemory) + unsafe.Sizeof(qinstNoLedgerMemory) +
-		unsafe.Sizeof(qinstTables) + unsafe.Sizeof(qinstKinds) // the tool's largest
+		unsafe.Sizeof(qinstTables) + unsafe.Sizeof(qinstKinds) + unsafe.Sizeof(qinstEntries) // the tool's largest
 	bytes := m.enoptrbss - m.noptrbss - own
 	points := min(bytes/2+(m.etext-m.text)/qinstPointText, qinstMaxPoints)
 	qinstMostPoints = max(uint32(qinstRound(points, qinstFirstPoints)), qinstFewPoints)
