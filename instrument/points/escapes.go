@@ -23,10 +23,10 @@ type Text struct {
 	Pairs []Pair
 }
 
-// Pair is where a declared function and its twin are in it: at [Plain, End) and [Twin, Plain).
+// Pair is where a declared function and its twin are in it.
 type Pair struct {
-	Name             string // the function's symbol
-	Twin, Plain, End int
+	Name        string // the function's symbol
+	Twin, Plain [2]int // offsets of the first byte and the one after the last
 }
 
 // variable is a variable, or an expression, in a function that has a twin.
@@ -86,7 +86,7 @@ func said(report []byte, texts []Text) map[variable]*escapes {
 				all[v] = &escapes{map[int][]string{}, map[int][]string{}}
 			}
 			in := all[v].plain
-			if at < pair.Plain {
+			if within(at, pair.Twin) {
 				in = all[v].twin
 			}
 			in[at] = append(in[at], how)
@@ -158,6 +158,8 @@ func locate(t *Text) *located {
 	return l
 }
 
+func within(at int, section [2]int) bool { return section[0] <= at && at < section[1] }
+
 // pair returns the pair at a line and a column, which count from 1, and the offset of that place.
 func (l *located) pair(line, column string) (at int, p *Pair) {
 	row, err := strconv.Atoi(line)
@@ -167,7 +169,7 @@ func (l *located) pair(line, column string) (at int, p *Pair) {
 	}
 	at = l.lines[row-1] + col - 1
 	for i := range l.Pairs {
-		if p := &l.Pairs[i]; p.Twin <= at && at < p.End {
+		if p := &l.Pairs[i]; within(at, p.Twin) || within(at, p.Plain) {
 			return at, p
 		}
 	}

@@ -43,11 +43,12 @@ func TestLeaky(t *testing.T) {
 			"(p *int) { for { q := *p; sink = q } }", true},
 		{"one parameter", "(p *int) { *p = 1 }", "(_ *int) { }", true},
 	} {
-		p := Pair{Name: c.name, Twin: len(text)}
+		p := Pair{Name: c.name}
+		p.Twin[0] = len(text)
 		text += fmt.Sprintf("/*line /src/p.go:%d:1*/func _t%d%s\n", 10+i, i, c.twin)
-		p.Plain = len(text)
+		p.Twin[1], p.Plain[0] = len(text), len(text)
 		text += fmt.Sprintf("/*line /src/p.go:%d:1*/func f%d%s\n", 10+i, i, c.plain)
-		p.End = len(text)
+		p.Plain[1] = len(text)
 		file.Pairs = append(file.Pairs, p)
 		if c.leaky {
 			want = append(want, c.name)

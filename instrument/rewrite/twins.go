@@ -8,10 +8,12 @@ import (
 	"qinst.dev/instrument/points"
 )
 
-// twin puts a function's twin before it:
+// twin puts a function's twin at the end of its file, so that functions without probes are next to
+// each other in memory:
 //
-//	func twin(receiver, parameters) results { text with probes }
-//	/*line :L:C*/ func (receiver) name(parameters) results { text as it was }
+//	func (receiver) name(parameters) results { text as it was }
+//	...
+//	/*line :L:C*/ func twin(receiver, parameters) results { text with probes }
 //
 // A receiver is passed as a first parameter is. Comments between the declarations stand twice, too,
 // because there are directives among them.
@@ -36,7 +38,7 @@ func (w *writer) twin(fn *points.Func, funcs []*points.Func) {
 			}
 		}
 	}
-	w.Double(w.file.Offset(fn.Bodies.Start), w.file.Offset(d.End()), "", w.lineAt(fn.Bodies.Start), without...)
+	w.Append(w.file.Offset(fn.Bodies.Start), w.file.Offset(d.End()), w.lineAt(fn.Bodies.Start), without...)
 }
 
 // pairs returns where functions and their twins are in the text that is made.
@@ -49,7 +51,7 @@ func (w *writer) pairs(funcs []*points.Func) (list []points.Pair) {
 	}
 	for _, c := range w.Copies() {
 		if fn := at[c.Start]; fn != nil {
-			list = append(list, points.Pair{Name: fn.Name, Twin: c.First, Plain: c.Second, End: c.End})
+			list = append(list, points.Pair{Name: fn.Name, Twin: [2]int(c.First), Plain: [2]int(c.Second)})
 		}
 	}
 	return list

@@ -29,14 +29,20 @@ type doubled struct {
 	open, between string
 	owner         int
 	without       []int
+	last          bool // the copy with all edits follows the text
 }
 
 // Copy says where a part that stands twice is in the text with edits, by offsets.
 type Copy struct {
-	Owner              int
-	Start              int // in the original
-	First, Second, End int // where both begin, and where the second one ends
+	Owner         int
+	Start         int     // in the original
+	First, Second Section // the copy with all edits, and the other one
 }
+
+// Section is the offsets of the first byte of a part, and of the one after its last.
+type Section [2]int
+
+func (s Section) moved(by int) Section { return Section{s[0] + by, s[1] + by} }
 
 // New returns a buffer for text, which must not change while it is used.
 func New(text []byte) *Buffer { return &Buffer{old: text} }
@@ -61,7 +67,13 @@ func (b *Buffer) Replace(start, end int, s string) {
 // are in both copies. Insertions at both ends belong to the copies. Parts may lie within each
 // other, but must not overlap otherwise.
 func (b *Buffer) Double(start, end int, open, between string, without ...int) {
-	b.copies = append(b.copies, doubled{start, end, open, between, b.owner, without})
+	b.copies = append(b.copies, doubled{start, end, open, between, b.owner, without, false})
+}
+
+// Append makes the bytes [start, end) stand twice as Double does, but open and the bytes with all
+// edits follow the text. No such part may lie within another.
+func (b *Buffer) Append(start, end int, open string, without ...int) {
+	b.copies = append(b.copies, doubled{start, end, open, "", b.owner, without, true})
 }
 
 // Bytes returns the edited text. Overlapping replacements are a mistake of the
@@ -81,14 +93,21 @@ func (b *Buffer) Bytes() []byte {
 		}
 		return x.end > y.end
 	})
-	w := &out{old: b.old}
+	w := &out{old: b.old, last: &out{old: b.old}}
 	w.write(0, len(b.old), b.edits, b.copies)
+	for _, c := range w.last.made {
+		c.First, c.Second = c.First.moved(len(w.text)), c.Second.moved(len(w.text))
+		w.made = append(w.made, c)
+	}
+	for _, i := range w.apart {
+		w.made[i].First = w.made[i].First.moved(len(w.text))
+	}
 	b.made = w.made
-	return w.text
+	return append(w.text, w.last.text...)
 }
 
-// Copies returns the parts that stand twice in the text that Bytes returned last, in the order of
-// their ends.
+// Copies returns the parts that stand twice in the text that Bytes returned last: those of the text
+// itself in the order of their ends, then those in what follows it.
 func (b *Buffer) Copies() []Copy { return b.made }
 
 // out is the text so far, and how far the original is in it.
@@ -96,6 +115,8 @@ type out struct {
 	old, text []byte
 	at        int
 	made      []Copy
+	last      *out  // what follows the text
+	apart     []int // copies the first of which is in that
 }
 
 // write appends the bytes [start, end) with edits and parts that stand twice, all of which lie
@@ -134,13 +155,25 @@ func (w *out) twice(d doubled, edits []change, inner []doubled) {
 			stay = append(stay, in)
 		}
 	}
-	w.text = append(w.text, d.open...)
-	first := len(w.text)
-	w.write(d.start, d.end, edits, inner)
+	to := w
+	if d.last {
+		to = w.last
+	}
+	to.text = append(to.text, d.open...)
+	first := to.section(d, edits, inner)
 	w.text = append(w.text, d.between...)
-	second := len(w.text)
-	w.write(d.start, d.end, others, stay)
-	w.made = append(w.made, Copy{d.owner, d.start, first, second, len(w.text)})
+	second := w.section(d, others, stay)
+	if d.last {
+		w.apart = append(w.apart, len(w.made))
+	}
+	w.made = append(w.made, Copy{d.owner, d.start, first, second})
+}
+
+// section writes a copy of a part, and returns where it is.
+func (w *out) section(d doubled, edits []change, inner []doubled) Section {
+	from := len(w.text)
+	w.write(d.start, d.end, edits, inner)
+	return Section{from, len(w.text)}
 }
 
 func (w *out) apply(edits []change) {

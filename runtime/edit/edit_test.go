@@ -49,7 +49,31 @@ func TestDouble(t *testing.T) {
 	if got, want := string(b.Bytes()), "a(<1b![{2c2:c]d1|b![{2c2:c]d)0e"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	want := []Copy{{2, 4, 8, 12, 13}, {2, 4, 21, 25, 26}, {1, 2, 3, 17, 28}}
+	want := []Copy{{2, 4, Section{8, 11}, Section{12, 13}}, {2, 4, Section{21, 24}, Section{25, 26}},
+		{1, 2, Section{3, 16}, Section{17, 28}}}
+	if got := b.Copies(); !slices.Equal(got, want) {
+		t.Errorf("copies at %v, expected %v", got, want)
+	}
+}
+
+// TestAppend: the copy with an owner's edits follows the text, and parts that stand twice are in
+// both.
+func TestAppend(t *testing.T) {
+	t.Parallel()
+	b := New([]byte("a(b[c]d)e"))
+	b.Own(1)
+	b.Insert(2, "1")
+	b.Append(2, 7, "#", 1)
+	b.Own(2)
+	b.Insert(4, "2")
+	b.Double(4, 5, "{", ":", 2)
+	b.Own(0)
+	b.Insert(9, "0")
+	if got, want := string(b.Bytes()), "a(b[{2c:c]d)e0#1b[{2c:c]d"; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	want := []Copy{{2, 4, Section{5, 7}, Section{8, 9}}, {1, 2, Section{15, 25}, Section{2, 11}},
+		{2, 4, Section{19, 21}, Section{22, 23}}}
 	if got := b.Copies(); !slices.Equal(got, want) {
 		t.Errorf("copies at %v, expected %v", got, want)
 	}
