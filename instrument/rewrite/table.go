@@ -24,11 +24,6 @@ func Added(pkg *types.Package, importPath string, set *points.Set, names Names) 
 			p.Flags |= spec.FlagTwice
 		}
 	}
-	for _, p := range list {
-		if p.Kind == spec.PointSync { // which are all to be seen: their procedure never runs without them
-			list[p.Owner].Flags &^= spec.FlagTwice
-		}
-	}
 	for i := range list {
 		if !set.InLine {
 			list[i].Loop = uint32(i)

@@ -89,8 +89,8 @@ func objectTable(s *doc.Section, p *profile.Profile, list []profile.Object) {
 			held = doc.Cell{Text: "?"}
 		}
 		if o.Ops > 0 {
-			uses = doc.Count(o.Ops)
-			if o.More {
+			uses = hitsCell(o.Used())
+			if o.More && o.Used().Exact() {
 				uses.Text = "≥" + uses.Text
 			}
 		}

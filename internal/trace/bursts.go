@@ -61,8 +61,8 @@ func (e Estimate) Shown() uint64 {
 	return e.Value
 }
 
-// ends are those of the interval, or of the number itself.
-func (e Estimate) ends() (lo, hi uint64) {
+// Ends are those of the interval, or of the number itself.
+func (e Estimate) Ends() (lo, hi uint64) {
 	switch {
 	case e.Exact():
 		return e.Value, e.Value
@@ -86,8 +86,8 @@ func (e Estimate) with(o Estimate, far func(a, b float64) float64) Estimate {
 	if e.Exact() && o.Exact() {
 		return sum
 	}
-	elo, ehi := e.ends()
-	olo, ohi := o.ends()
+	elo, ehi := e.Ends()
+	olo, ohi := o.Ends()
 	sum.Lo = max(elo+olo, sum.Value-min(sum.Value, rounded(far(float64(e.Value-elo), float64(o.Value-olo)))))
 	if !e.Bound() && !o.Bound() {
 		sum.Hi = sum.Value + rounded(far(float64(ehi-e.Value), float64(ohi-o.Value)))
@@ -143,7 +143,7 @@ func (t *Program) Hits(id PointID) Estimate {
 	}
 	c := stats.Clusters{N: float64(a.N), Units: float64(a.Hits), UnitSquares: float64(a.Squares),
 		Hits: float64(x.Hits), HitSquares: float64(x.Squares), Products: float64(x.Products)}
-	least, most := units.ends()
+	least, most := units.Ends()
 	plain, ok := c.Others(float64(units.Value))
 	low, ok2 := c.Others(float64(least))
 	high, ok3 := c.Others(float64(most))
@@ -153,6 +153,12 @@ func (t *Program) Hits(id PointID) Estimate {
 	return Estimate{p.Hits + rounded(plain.Mean), p.Hits + uint64(low.Low), p.Hits + ceil(high.High), c.Effective()}
 }
 
+// Degraded is how many of a point's hits have no event: those that were only counted, and those
+// that are estimated.
+func (t *Program) Degraded(id PointID) uint64 {
+	return t.Hits(id).Shown() - min(t.Points[id].Traced, t.Points[id].Hits)
+}
+
 // mostHits is far above what a program counts, and far below what a sum of two overflows.
 const mostHits = 1 << 60
 
@@ -160,7 +166,7 @@ const mostHits = 1 << 60
 func (t *Program) burstsOf(p *Point) *Point {
 	q := &t.Points[p.Representative]
 	switch q.Kind {
-	case spec.PointCall, spec.PointGo, spec.PointLoop:
+	case spec.PointCall, spec.PointGo, spec.PointLoop, spec.PointSync:
 	default:
 		return nil
 	}

@@ -265,9 +265,10 @@ const FlagStrides = 1 << 20
 // goroutine writes to, shorter than a cache line: others may write to its neighbors.
 const FlagNeighbors = 1 << 21
 
-// FlagTwice marks a procedure whose text stands twice, and that has no operations on
-// synchronization objects: the entries that its ledgers' slots have are those of activations
-// without probes, unless all hits are counted in line.
+// FlagTwice marks a procedure whose text stands twice: the entries that its ledgers' slots have are
+// those of activations without probes, unless all hits are counted in line. Of one with operations
+// on synchronization objects hits may be counted in line for a part of the run, so that only a
+// "bursts" record has these activations.
 //
 // A loop with it has a body that stands twice where its procedure has probes. It has a word in
 // ledgers, which [UnitWord] marks in a table's list of words: the iterations with probes. Those

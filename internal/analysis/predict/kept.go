@@ -73,8 +73,8 @@ func lacking(p *steps.Program, id steps.ObjectID) string {
 		case pt.Flags&spec.FlagUnseen != 0:
 			return fmt.Sprintf("an operation on %s has no probe (%s)", name, where(pt))
 		case pt.Kind == spec.PointSync:
-			hits += pt.Hits
-			if counted += pt.Degraded(); most == nil || pt.Degraded() > most.Degraded() {
+			hits += p.R.T.Hits(trace.PointID(i)).Shown()
+			if counted += p.R.T.Degraded(trace.PointID(i)); most == nil || pt.Degraded() > most.Degraded() {
 				most = pt
 			}
 		}

@@ -64,17 +64,17 @@ func gives(op string) bool { return op == spec.OpUnlock || op == spec.OpRUnlock 
 // Therefore holds are kept apart by the points that took the lock.
 type holds struct {
 	by     map[trace.PointID]*holdsOf
-	given  uint64 // operations that give it back
-	partly bool   // some operations were not seen
+	given  trace.Estimate // operations that give it back
+	partly bool           // some operations were not seen
 }
 
 // holdsOf are the holds that began at one point.
 type holdsOf struct {
-	taken  uint64 // operations
-	traced uint64 // of these
-	began  int64  // holds by these
-	n, ns  int64  // of the known holds: of those that began, these ended, too
-	least  int64  // the shortest of them, in ns
+	taken  trace.Estimate // operations
+	traced uint64         // of these
+	began  int64          // holds by these
+	n, ns  int64          // of the known holds: of those that began, these ended, too
+	least  int64          // the shortest of them, in ns
 	sums   stats.Clusters
 }
 
@@ -98,7 +98,7 @@ func (h *holds) points() []trace.PointID { return slices.Sorted(maps.Keys(h.by))
 func (h *holds) all() (sum holdsOf) {
 	for _, p := range h.points() {
 		x := h.by[p]
-		sum.taken, sum.traced = sum.taken+x.taken, sum.traced+x.traced
+		sum.taken, sum.traced = sum.taken.Plus(x.taken), sum.traced+x.traced
 		sum.began, sum.n, sum.ns = sum.began+x.began, sum.n+x.n, sum.ns+x.ns
 		sum.sums.Add(x.sums)
 		sum.shortest(x.least)
@@ -122,10 +122,13 @@ func (h *holdsOf) shortest(least int64) {
 }
 
 // unmatched reports whether locks were taken and given back a different number of times, although a
-// few may be held at the end.
+// few may be held at the end. Of estimates this is not known.
 func (h *holds) unmatched() bool {
 	taken := h.all().taken
-	more, less := max(taken, h.given), min(taken, h.given)
+	if !taken.Exact() || !h.given.Exact() {
+		return false
+	}
+	more, less := max(taken.Value, h.given.Value), min(taken.Value, h.given.Value)
 	return more-less > max(mostHeld, more/10)
 }
 
@@ -141,28 +144,28 @@ const mostHeld = 64
 // hold.
 func (h *holds) estimate(most int64, event float64) (all int64, interval *[2]int64, ok bool) {
 	sum := h.all()
-	if sum.n == 0 || sum.traced >= sum.taken && !h.partly {
+	if sum.n == 0 || sum.known() && !h.partly {
 		return sum.ns, nil, false
 	}
 	most = max(sum.ns, most)
 	known := &[2]int64{sum.ns, most}
-	if h.partly {
+	if h.partly || sum.taken.Bound() {
 		return sum.ns, known, false
 	}
 	var mean, low, below, high, above float64
 	for _, p := range h.points() {
 		x := h.by[p]
-		if x.traced >= x.taken {
+		if x.known() {
 			continue
 		}
 		if x.cut() {
 			return sum.ns, known, false
 		}
 		from := x
-		i, ok := x.others(x.sums, x.left())
+		i, ok := x.others(x.sums, x.share())
 		if !ok { // too little is known of those of this point: they are taken to be like the other ones
 			from = &sum
-			if i, ok = x.others(sum.sums, float64(x.taken-x.traced)*sum.share()); !ok {
+			if i, ok = x.others(sum.sums, sum.share()); !ok {
 				return sum.ns, known, false
 			}
 		}
@@ -181,13 +184,20 @@ type others struct {
 	units float64
 }
 
-func (h *holdsOf) others(like stats.Clusters, units float64) (others, bool) {
+// others estimates them, of which a share of the operations began one each.
+func (h *holdsOf) others(like stats.Clusters, share float64) (others, bool) {
+	left := func(taken uint64) float64 { return share * float64(taken-min(h.traced, taken)) }
+	least, most := h.taken.Ends()
+	units := left(h.taken.Value)
 	i, ok := like.Others(units)
-	return others{i, units}, ok
+	low, ok2 := like.Others(left(least))
+	high, ok3 := like.Others(left(most))
+	i.Low, i.High = low.Low, high.High
+	return others{i, units}, ok && ok2 && ok3
 }
 
-// left is how many holds were only counted.
-func (h *holdsOf) left() float64 { return float64(h.taken-h.traced) * h.share() }
+// known reports whether all operations are events.
+func (h *holdsOf) known() bool { return h.taken.Exact() && h.traced >= h.taken.Value }
 
 // share is how many operations began a hold: of those that try some get nothing, and of those that
 // read some join others.

@@ -42,7 +42,7 @@ func TestHoldsEstimate(t *testing.T) {
 			[2]int64{30_000, 3_200_000}, true},
 		{"no longer than the run", seen(30, 9_999), 297_000, 0, second, [2]int64{second, second}, true},
 	} {
-		c.holds.of(0).taken = c.holds.of(0).traced + c.others
+		c.holds.of(0).taken = trace.Estimate{Value: c.holds.of(0).traced + c.others}
 		all, interval, ok := c.holds.estimate(second, c.event)
 		if d := all - c.all; d < -c.all/1000 || d > c.all/1000 || ok != c.ok ||
 			(interval == nil) != (c.interval == [2]int64{}) {
@@ -69,12 +69,35 @@ func TestHoldsByPoint(t *testing.T) {
 		x := h.of(at)
 		x.add(&in)
 		x.began, x.traced = x.n, uint64(x.n)
-		x.taken = x.traced
+		x.taken = trace.Estimate{Value: x.traced}
 	}
-	h.of(lookUp).taken += 100_000
+	h.of(lookUp).taken.Value += 100_000
 	all, interval, ok := h.estimate(second, 0)
 	if want := int64(40*5_000_000 + (4000+100_000)*1000); !ok || all != want || interval[0] > want ||
 		interval[1] < want || interval[1] > want+want/10 {
 		t.Errorf("held for %d in %v, expected %d", all, interval, want)
+	}
+}
+
+// TestHoldsEstimated: where the number of operations is an estimate the interval of the holds has
+// its ends, and where it is a lower bound that of the holds is one, too.
+func TestHoldsEstimated(t *testing.T) {
+	in := heldIn{}
+	for k := range 4000 {
+		in.add(trace.Time(k/100*25_000_000), 1000)
+	}
+	h := &holds{}
+	x := h.of(0)
+	x.add(&in)
+	x.began, x.traced = x.n, uint64(x.n)
+	const all = 1_000_000 // of 1 us
+	x.taken = trace.Estimate{Value: all, Lo: all * 9 / 10, Hi: all * 12 / 10}
+	ns, i, ok := h.estimate(1<<40, 0)
+	if !ok || ns != all*1000 || i[0] > all*900 || i[0] < all*890 || i[1] < all*1200 || i[1] > all*1210 {
+		t.Errorf("held for %d ns in %v, %t, expected %d to %d", ns, i, ok, all*900, all*1200)
+	}
+	x.taken = trace.Estimate{Value: all, Lo: all}
+	if ns, i, ok := h.estimate(1<<40, 0); ok || ns != x.ns || i[0] != x.ns || i[1] != 1<<40 {
+		t.Errorf("held for %d ns in %v, %t, expected %d and more", ns, i, ok, x.ns)
 	}
 }

@@ -315,7 +315,8 @@ func (o *Object) add(q *Object) {
 		{&o.OffMeanwhile, q.OffMeanwhile}} {
 		*x.to += x.more
 	}
-	o.Ops, o.Degraded = o.Ops+q.Ops, o.Degraded+q.Degraded
+	o.setUsed(o.Used().Plus(q.Used()))
+	o.Degraded += q.Degraded
 	o.Objects = max(o.Objects, q.Objects)
 	o.Worst, o.Longest, o.Queue = max(o.Worst, q.Worst), max(o.Longest, q.Longest), max(o.Queue, q.Queue)
 	for _, name := range q.Also {

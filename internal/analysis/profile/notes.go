@@ -150,7 +150,7 @@ func (n *notes) small() (sum uint64) {
 func (n *notes) countedOps() (counted, all uint64) {
 	for i := range n.t.Points {
 		if p := &n.t.Points[i]; p.Kind == spec.PointSync && p.Traceable() {
-			counted, all = counted+p.Degraded(), all+p.Hits
+			counted, all = counted+n.t.Degraded(trace.PointID(i)), all+n.t.Hits(trace.PointID(i)).Shown()
 		}
 	}
 	return counted, all

@@ -24,7 +24,11 @@ type Object struct {
 	// Also are other names that the objects have elsewhere, as far as waits show it.
 	Also []string `json:"also_named,omitempty"`
 
-	Ops uint64 `json:"ops"` // operations at probes, exact
+	// Ops are the operations at probes. If procedures with some ran without, it is between OpsLo
+	// and OpsHi with a confidence of 95 %, or, if OpsHi is 0, a lower bound.
+	Ops   uint64 `json:"ops"`
+	OpsLo uint64 `json:"ops_lo,omitempty"`
+	OpsHi uint64 `json:"ops_hi,omitempty"`
 	// others are at places without a probe, such as in procedures that the compiler inlines, or at
 	// those of a parameter that has a row of its own
 	More     bool   `json:"ops_more,omitempty"`
@@ -271,36 +275,39 @@ func (o *objects) finish(wall int64) []Object {
 	for i := range o.t.Points {
 		if p := &o.t.Points[i]; p.Kind == spec.PointSync && p.Hits > 0 {
 			g := o.get(cmp.Or(o.used[trace.PointID(i)], p.Name))
-			g.Ops += p.Hits
-			g.Cost += int64(float64(p.Hits) * atomics(p.Op) * o.t.Costs().Atomic)
+			id := trace.PointID(i)
+			n := o.t.Hits(id)
+			hits := n.Shown()
+			g.setUsed(g.Used().Plus(n))
+			g.Cost += int64(float64(hits) * atomics(p.Op) * o.t.Costs().Atomic)
 			if p.Traceable() {
-				g.Degraded += p.Degraded()
+				g.Degraded += o.t.Degraded(id)
 			}
 			g.places.add(codeLine{p.File, p.Line, o.r.Names.IsOwnFile(p.File)}, 0)
 			g.Kind = cmp.Or(g.Kind, replay.KindOf(p.Op))
 			if takes(p.Op) {
-				h := g.held.of(trace.PointID(i))
-				h.taken += p.Hits
+				h := g.held.of(id)
+				h.taken = h.taken.Plus(n)
 				h.traced += p.Traced
 			}
 			if gives(p.Op) {
-				g.held.given += p.Hits
+				g.held.given = g.held.given.Plus(n)
 			}
 			if replay.EndsAll(p.Op) {
-				g.endedAll += p.Hits
+				g.endedAll += hits
 			}
 			switch {
 			case p.Op == spec.OpReceive:
-				g.received += p.Hits
+				g.received += hits
 			case p.Op == spec.OpSend:
-				g.sent += p.Hits
-				g.acquired += p.Hits
+				g.sent += hits
+				g.acquired += hits
 			case p.Op == spec.OpClose:
-				g.closed += p.Hits
+				g.closed += hits
 			case replay.MayWait(p.Op), p.Op == spec.OpTryLock, p.Op == spec.OpTryRLock:
-				g.acquired += p.Hits
+				g.acquired += hits
 			}
-			if u := o.uses[trace.PointID(i)]; u != nil {
+			if u := o.uses[id]; u != nil {
 				g.use.add(u)
 			}
 		}
@@ -723,6 +730,11 @@ func sorted(named map[string]*gathered, wall int64, event float64) []Object {
 	sortObjects(list)
 	return list
 }
+
+// Used is the number of operations.
+func (o *Object) Used() trace.Estimate { return trace.Estimate{Value: o.Ops, Lo: o.OpsLo, Hi: o.OpsHi} }
+
+func (o *Object) setUsed(n trace.Estimate) { o.Ops, o.OpsLo, o.OpsHi = n.Value, n.Lo, n.Hi }
 
 // addHolds adds up two intervals of the holds. Both ends add up, since they may be wrong in the
 // same direction.

@@ -69,8 +69,8 @@ func newObjects(t *trace.Tables) objects {
 	hits, degraded := map[string]uint64{}, map[string]uint64{}
 	for i := range t.Points {
 		if p := &t.Points[i]; p.Kind == spec.PointSync && KindOf(p.Op) == KindLock && p.Hits > 0 {
-			hits[p.Name] += p.Hits
-			degraded[p.Name] += p.Degraded()
+			hits[p.Name] += t.Hits(trace.PointID(i)).Shown()
+			degraded[p.Name] += t.Degraded(trace.PointID(i))
 			o.partly[p.Name] = float64(degraded[p.Name]) > partlyFrom*float64(hits[p.Name])
 			o.blinks[p.Name] = degraded[p.Name] > 0
 		}

@@ -49,7 +49,7 @@ func (p *Program) started() {
 // end: those whose function has an operation Done, if there are as many of them as such operations,
 // and those that procedures start by the method Go, if these are all others that were added.
 func (p *Program) counted() {
-	dones, adds := p.pointsOf(spec.OpDone), p.pointsOf(spec.OpAdd)
+	dones, adds, estimated := p.pointsOf(spec.OpDone), p.pointsOf(spec.OpAdd), p.estimated()
 	named := map[string][]ObjectID{}
 	for i := range p.Objects {
 		if o := &p.Objects[i]; o.Name != trace.NoPoint {
@@ -60,7 +60,7 @@ func (p *Program) counted() {
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		list, done, add := named[name], dones[name], adds[name]
 		o := &p.Objects[list[0]]
-		if len(list) != 1 || len(add) == 0 || o.seen.goes || !o.seen.counted && len(done) > 0 {
+		if len(list) != 1 || len(add) == 0 || estimated[name] || o.seen.goes || !o.seen.counted && len(done) > 0 {
 			continue
 		}
 		members, ok := p.members(done, hits(done), func(g *replay.Group, owner trace.PointID) bool {
@@ -97,6 +97,17 @@ func (p *Program) pointsOf(op string) map[string][]*trace.Point {
 		}
 	}
 	return found
+}
+
+// estimated are the names of objects whose numbers of operations are not exact.
+func (p *Program) estimated() map[string]bool {
+	names := map[string]bool{}
+	for i := range p.R.T.Points {
+		if pt := &p.R.T.Points[i]; pt.Kind == spec.PointSync && !p.R.T.Hits(trace.PointID(i)).Exact() {
+			names[pt.Name] = true
+		}
+	}
+	return names
 }
 
 // members are the goroutines of which a procedure with some of the points is told, and whether

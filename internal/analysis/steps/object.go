@@ -181,7 +181,10 @@ func (o *Object) agrees() bool {
 const mostMissed = 0.02
 
 // few reports whether of a point's hits so few have no event.
-func few(p *trace.Point) bool { return float64(p.Degraded()) <= mostMissed*float64(p.Hits) }
+func few(t *trace.Tables, id trace.PointID) bool {
+	p := &t.Points[id]
+	return float64(p.Degraded()) <= mostMissed*float64(p.Hits) && t.Hits(id).Exact()
+}
 
 // complete reports whether what was seen of an object is enough to decide who waits for it.
 func (o *Object) complete() bool {

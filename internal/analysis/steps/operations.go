@@ -80,7 +80,7 @@ func (x *operations) sync(g *replay.G, ob *replay.Object, op trace.Operation, no
 	switch {
 	case p.Flags&spec.FlagUnseen != 0:
 		o.seen.unfit = true
-	case p.Degraded() == 0 || replay.KindOf(p.Op) == replay.KindLock && few(p):
+	case p.Degraded() == 0 || replay.KindOf(p.Op) == replay.KindLock && few(x.r.T, op.Point):
 	case p.Op == spec.OpAdd || p.Op == spec.OpDone:
 		o.seen.counted = true
 	default:

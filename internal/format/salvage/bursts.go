@@ -13,7 +13,7 @@ import (
 // told is what a file says of the procedures that also ran without probes.
 type told struct {
 	counts bool              // mode=count: all entries are counted in line
-	twice  map[uint64]bool   // procedures whose text stands twice, but for small ones
+	twice  map[uint64]bool   // procedures whose text stands twice, but for small ones; true: with operations
 	n      uint64            // of bursts
 	last   map[uint64]*burst // of the last record, by point
 }
@@ -30,11 +30,18 @@ func packBursts(file *extents, totals []total) (n uint64, packed []byte, err err
 	if err != nil || t.counts {
 		return 0, nil, err
 	}
-	for point := range t.twice {
-		if point >= uint64(len(totals)) || totals[point].inLine == 0 {
+	for point, operates := range t.twice {
+		switch {
+		case point >= uint64(len(totals)) || totals[point].inLine == 0:
 			continue
-		}
-		if t.last[point] == nil {
+		case operates:
+			// Some of these had probes and were counted in line, and the ring does not say how
+			// many. So the procedure's numbers are lower bounds if any ran without.
+			if b := t.last[point]; b != nil {
+				b.plain = min(max(1, b.plain&^spec.Uncounted), totals[point].inLine) | spec.Uncounted
+			}
+			continue
+		case t.last[point] == nil:
 			t.last[point] = &burst{}
 		}
 		t.last[point].plain = totals[point].inLine | t.last[point].plain&spec.Uncounted
@@ -54,7 +61,7 @@ func readTold(file *extents) (*told, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Only(map[string][]string{"probes": {"base", "kind", "flags"}, "bursts": {"n", "found"}})
+	r.Only(map[string][]string{"probes": {"base", "kind", "flags", "owner"}, "bursts": {"n", "found"}})
 	var found sddf.Blob
 	for p, err := range r.Packets() {
 		var damage *sddf.DamageError
@@ -96,9 +103,15 @@ func (t *told) points(p *sddf.Packet) {
 	base, _ := p.Field("base").(uint64)
 	kinds, _ := p.Field("kind").([]string)
 	flags, _ := p.Field("flags").([]uint64)
-	for i := range min(len(kinds), len(flags)) {
-		if kinds[i] == spec.PointProc && flags[i]&spec.FlagTwice != 0 && flags[i]&spec.FlagSmall == 0 {
-			t.twice[base+uint64(i)] = true
+	owners, _ := p.Field("owner").([]uint64)
+	for i := range min(len(kinds), len(flags), len(owners)) {
+		switch owner := base + owners[i]; {
+		case kinds[i] == spec.PointProc && flags[i]&spec.FlagTwice != 0 && flags[i]&spec.FlagSmall == 0:
+			t.twice[base+uint64(i)] = false
+		case kinds[i] == spec.PointSync:
+			if _, twice := t.twice[owner]; twice {
+				t.twice[owner] = true
+			}
 		}
 	}
 }

@@ -531,6 +531,10 @@ func qinstKindOf(point uint32) (kind uint8) {
 				if p := qinstRulingOf(t.base + i - o.within); p.hold != 0 {
 					p.hold, p.role, o.role = qinstProcCounted, qinstStarts, qinstStarts
 				}
+			case kind == "sync":
+				if p := qinstRulingOf(t.base + i - o.within); p.hold == qinstProcEntered {
+					p.hold, p.role = qinstProcCounted, qinstOperates
+				}
 			case flag&qinstFlagTwice != 0:
 				o.hold = qinstProcEntered
 			case o.kind != qinstPair || o.within != 0:

@@ -146,7 +146,7 @@ func (t *qinstTable) jumpAll(stopped []uintptr) {
 			want = max(want, qinstProcCounted)
 		}
 		qinstPoke(at, code, qinstJumpSize)
-		*level = want
+		t.becomes(i, want)
 	}
 }
 

@@ -37,8 +37,9 @@ const (
 	qinstRoleArrive // Done
 	qinstRoleWait   // they have all arrived
 
-	qinstServes = 1 << 7 // not an operation, but a procedure with [FlagServes]
-	qinstStarts = 1 << 6 // a go statement, or a procedure with one
+	qinstServes   = 1 << 7 // not an operation, but a procedure with [FlagServes]
+	qinstStarts   = 1 << 6 // a go statement, or a procedure with one
+	qinstOperates = 1 << 5 // a procedure whose text stands twice, with operations
 )
 
 // qinstMeeting is the state of a barrier.

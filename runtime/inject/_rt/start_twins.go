@@ -167,8 +167,24 @@ func (t *qinstTable) give(owner uintptr, level byte) {
 	if jump&qinstJumpSwitches != 0 && qinstJumpKind(*now) != qinstJumpKind(level) {
 		atomic.Store(&t.changed, 1)
 	} else {
-		*now = level
+		t.becomes(owner, level)
 	}
+}
+
+// becomes notes a procedure's new level. What one with operations counts in line is kept apart from
+// its activations without probes, which are in the same slots.
+// Context: start, probe, goroutine, writer, jumper.
+func (t *qinstTable) becomes(owner uintptr, level byte) {
+	now, point := t.levelOf(owner), t.base+uint32(owner)
+	if c := qinstControlOf(point); c != nil && c.plain && qinstRulingOf(point).role == qinstOperates {
+		if *now == qinstProcCounted {
+			c.inLine += qinstEntered(point)
+		}
+		if level == qinstProcCounted {
+			c.inLine -= qinstEntered(point)
+		}
+	}
+	*now = level
 }
 
 // qinstJumpKind says to where a procedure of a level jumps: nowhere, to its stub, or to its twin.

@@ -18,8 +18,9 @@ import (
 // What is held is a unit: a procedure, whose activations may run without probes, or a loop whose
 // body stands twice, whose iterations may (writer_turns.go, where small procedures are, too).
 //
-// A procedure with one body, or with operations on synchronization objects, which all are to be
-// seen, is held at spec.ProcCounted: all its counts stay exact.
+// A procedure with one body is held at spec.ProcCounted: all its counts stay exact. So is one with
+// operations on synchronization objects, which are to be seen, unless all of these are too frequent
+// to be traced but in bursts: then their numbers are estimated as those of calls are.
 //
 // Operations and records that are too frequent even for what they tell are traced in bursts, too.
 // So what a hold takes is known from all parts of the run.
@@ -150,10 +151,13 @@ func qinstInUnit(point uint32, f func(c *qinstControl, o *qinstRuling) bool) boo
 	return f(qinstControlOf(proc), qinstRulingOf(proc))
 }
 
-// qinstIsHeld reports whether a unit is held that a point is in.
+// qinstIsHeld reports whether a unit is held that a point is in; plainly, whether it runs without
+// probes.
 // Context: writer.
-func qinstIsHeld(point uint32) bool {
-	return qinstHeld != 0 && qinstInUnit(point, func(c *qinstControl, _ *qinstRuling) bool { return c.held != 0 })
+func qinstIsHeld(point uint32, plainly bool) bool {
+	return qinstHeld != 0 && qinstInUnit(point, func(c *qinstControl, _ *qinstRuling) bool {
+		return c.held == qinstProcEntered || c.held != 0 && !plainly
+	})
 }
 
 // qinstRanPlain reports whether a unit has run without its probes, and so without what reaches this
@@ -171,17 +175,15 @@ func qinstRanPlain(point uint32) bool {
 // a rule is about one of its points: what the user asked for is not changed.
 // Context: writer.
 func qinstPriceUnits(proc uint32, c *qinstControl) bool {
-	n := qinstProbed(proc)
-	if qinstRulingOf(proc).hold == qinstProcCounted {
-		n = c.hits
-	}
+	_, n := qinstInSlots(proc)
+	n += qinstProbed(proc)
 	loops, calls := uint64(0), uint64(0)
 	qinstEachWithin(proc, func(point uint32, o *qinstRuling) {
-		switch hits, _ := qinstHitsOf(point); o.kind {
-		case qinstPair:
-			loops += hits
-		case qinstCalls:
+		switch hits, _ := qinstHitsOf(point); {
+		case o.kind == qinstCalls:
 			calls += hits
+		case o.kind == qinstPair, o.kind == qinstOnce && qinstRulingOf(proc).hold == qinstProcEntered:
+			loops += hits
 		}
 	})
 	if n == 0 || qinstIsRuled(proc) {
@@ -220,7 +222,32 @@ func qinstProbed(point uint32) (n uint64) {
 // qinstPlain returns how many activations of a procedure ran without probes, if its text stands
 // twice.
 // Context: writer, jumper.
-func qinstPlain(proc uint32) (n uint64) {
+func qinstPlain(proc uint32) uint64 {
+	plain, _ := qinstInSlots(proc)
+	return plain
+}
+
+// qinstInSlots returns what the slots of a procedure have counted: activations without probes, and
+// others in line.
+// Context: writer, jumper.
+func qinstInSlots(proc uint32) (plain, inLine uint64) {
+	n, c, o := qinstEntered(proc), qinstControlOf(proc), qinstRulingOf(proc)
+	switch {
+	case o.role != qinstOperates && o.hold == qinstProcCounted, o.role == qinstOperates && !c.plain:
+		return 0, n
+	case o.role != qinstOperates:
+		return n, 0
+	}
+	inLine = c.inLine
+	if t := qinstTableOf(proc); *t.levelOf(uintptr(proc - t.base)) == qinstProcCounted {
+		inLine += n
+	}
+	return n - inLine, inLine
+}
+
+// qinstEntered adds up the slots of a procedure.
+// Context: start, probe, goroutine, writer, jumper.
+func qinstEntered(proc uint32) (n uint64) {
 	qinstEachLedger(func(at uintptr) { n += *qinstLedgerSlot(at, proc) })
 	return n
 }
@@ -252,6 +279,9 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 				qinstLetGo(list[i], c)
 			}
 		}
+		if o.role == qinstOperates && qinstSet.bursts == 0 {
+			qinstChooseHold(list[i], c, o)
+		}
 		if o.hold != 0 && (c.n > 0 || c.inner > 0) && (c.unit == 0 || b.windows%qinstUnitsEach == 0) &&
 			!qinstPriceUnits(list[i], c) {
 			c.unit = 0
@@ -279,7 +309,8 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 			counting += qinstHoldOne(u.point, qinstControlOf(u.point), u.saves, most, budget*qinstHeldNobody)
 		}
 	}
-	qinstMakeHottestBare(list[:listed], qinstPartStub*budget)
+	qinstMakeHottestBare(list[:listed], qinstPartStub*budget, 0)
+	qinstMakeHottestBare(list[:listed], qinstPartTelling*budget, qinstOperates)
 	if qinstYards.fresh {
 		qinstMeasureBare()
 	}
@@ -317,6 +348,29 @@ func qinstHasStarted(proc uint32) (started bool) {
 		}
 	})
 	return started
+}
+
+// qinstChooseHold lets a procedure with operations be held as one without: if all of them are too
+// frequent to be traced but in bursts.
+// Context: writer.
+func qinstChooseHold(proc uint32, c *qinstControl, o *qinstRuling) {
+	frequent := !c.turning()
+	qinstEachWithin(proc, func(point uint32, o *qinstRuling) {
+		if o.kind == qinstOnce {
+			frequent = frequent && qinstIsTraced(point, qinstControlOf(point))
+		}
+	})
+	hold := uint8(qinstProcCounted)
+	if frequent {
+		hold = qinstProcEntered
+	}
+	if hold == o.hold {
+		return
+	}
+	if c.held != 0 {
+		qinstLetGo(proc, c)
+	}
+	o.hold, c.unit = hold, 0
 }
 
 // qinstSumLoops adds up the hits of loops for their procedures. An activation that never ends has
@@ -404,14 +458,16 @@ func qinstJumpOf(unit uint32) byte {
 }
 
 // qinstMakeHottestBare lets the hottest procedures that are held have no stubs, until those of the
-// others take no more than they may.
+// others take no more than they may. Those with operations, which are a role of their own, may take
+// more: how often something was locked tells more than how often a procedure was called.
 // Context: writer.
-func qinstMakeHottestBare(list []uint32, may float64) {
+func qinstMakeHottestBare(list []uint32, may float64, role uint8) {
 	for {
 		sum, most, hottest := 0., 0., uint32(0)
 		note := func(point uint32, n float64) {
 			c := qinstControlOf(point)
-			if c.held != qinstProcEntered || c.bare || qinstJumpOf(point)&qinstJumpSwitches == 0 {
+			if c.held != qinstProcEntered || c.bare || qinstJumpOf(point)&qinstJumpSwitches == 0 ||
+				qinstRulingOf(point).role != role {
 				return
 			}
 			cost := n * qinstStubNS
@@ -462,6 +518,13 @@ func qinstHold(unit uint32, c *qinstControl) {
 		}
 	}
 	if c.held, c.calm = qinstRulingOf(unit).hold, 0; c.held == qinstProcEntered {
+		if !c.plain && qinstRulingOf(unit).role == qinstOperates {
+			_, c.inLine = qinstInSlots(unit)
+			if t := qinstTableOf(unit); *t.levelOf(uintptr(unit - t.base)) == qinstProcCounted {
+				c.inLine = 0 // up to the stop that changes that
+			}
+			b.untold = true // for files of killed programs, in which slots do not tell it
+		}
 		c.plain, c.noted = true, false
 	}
 	if atomic.Xadd(&qinstHeld, 1) == 1 {
@@ -501,6 +564,9 @@ func qinstHoldFirst() {
 				(o.within == 0 || qinstSet.bursts == 0 && qinstTurningOf(point) != nil) {
 				if kind == qinstPair {
 					qinstEnlist(point)
+				}
+				if qinstSet.bursts != 0 && o.role == qinstOperates {
+					o.hold = qinstProcEntered
 				}
 				qinstHold(point, c)
 			}

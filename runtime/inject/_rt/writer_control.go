@@ -55,6 +55,7 @@ const (
 type qinstControl struct {
 	rates, costs qinstRatePoint // above the rule's rate; too dear for the budget
 	hits, traced uint64         // at the end of the last window
+	inLine       uint64         // of a procedure with operations that has run plain: entries counted in line
 	n            float64        // hits in it
 	told, news   uint64         // counted hits (those that are not traced) that sums records have told of; at this one
 	until        uint64         // likewise when the point came back to trace, which none has told of yet
@@ -155,7 +156,7 @@ func qinstPrepareControl() {
 }
 
 // qinstControlOf returns the state of a point, nil without rate control.
-// Context: start, probe, goroutine, writer.
+// Context: start, probe, goroutine, writer, jumper.
 func qinstControlOf(point uint32) *qinstControl {
 	if qinstControls == 0 || point >= qinstExtent {
 		return nil
@@ -572,7 +573,7 @@ func qinstDecide(point uint32, ns float64, affords *qinstAffords) bool {
 	if level == qinstRateTime && c.kind == qinstOnce || level > qinstRateCount && c.kind == qinstCalls {
 		level = qinstRateCount
 	}
-	if level > qinstRateCount && c.kind != qinstOnce && qinstIsHeld(point) {
+	if level > qinstRateCount && qinstIsHeld(point, c.kind == qinstOnce) {
 		level, why = qinstRateCount, "budget"
 	}
 	// Sums of a timed point need memory in every thread. Beyond the bound a point is only

@@ -34,7 +34,7 @@ func qinstStartLedgers() bool {
 
 // qinstEachLedger calls f with every ledger. Their owners count meanwhile: a sum is that of
 // some moment of each.
-// Context: goroutine, writer, jumper.
+// Context: start, probe, goroutine, writer, jumper.
 func qinstEachLedger(f func(at uintptr)) {
 	for i := uint32(qinstFirstLedger); i < atomic.Load(&qinstNLedgers); i++ {
 		f(qinstLedgers[i])

@@ -146,7 +146,8 @@ func second(r *random, shapes []shape, phase uint32) (sum uint32) {
 	return sum
 }
 
-// tally has operations on a lock. All of these are counted, whatever their procedure costs.
+// tally has operations on a lock. They are as frequent as their procedure, and too frequent to be
+// traced.
 type tally struct {
 	mu  sync.Mutex
 	sum uint32
@@ -161,18 +162,38 @@ func (t *tally) add(x uint32) {
 	t.mu.Unlock()
 }
 
+// seldom has operations that are rare. All of them are traced, whatever their procedure costs.
+type seldom struct {
+	mu  sync.Mutex
+	sum uint32
+}
+
+//go:noinline
+func (s *seldom) add(x uint32) {
+	if x%(1<<14) == 0 {
+		s.mu.Lock()
+		s.sum++
+		s.mu.Unlock()
+	}
+	for range 1 + x%3 {
+		s.sum += leaf(x)
+	}
+}
+
 func work(seed uint32) (sum uint32) {
 	r := random(seed)
 	var t tally
+	var s seldom
 	shapes := []shape{even{5}, odd{2}, heavy{2}, tree{1}}
 	for phase := range uint32(6) {
 		for range 800_000 / (1 + phase) {
 			sum += first(&r, shapes, phase)
 			sum += second(&r, shapes, phase)
 			t.add(sum)
+			s.add(sum)
 		}
 	}
-	return sum + t.sum
+	return sum + t.sum + s.sum
 }
 
 // turns is one activation that lasts, in whose loops nearly all calls are: the iterations of the
