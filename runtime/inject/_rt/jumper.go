@@ -145,9 +145,10 @@ func (t *qinstTable) jumpAll(stopped []uintptr) {
 		default:
 			want = max(want, qinstProcCounted)
 		}
-		qinstPoke(at, code, qinstJumpSize)
+		qinstPoke(at, code)
 		t.becomes(i, want)
 	}
+	qinstPokeAll()
 }
 
 // isOurs reports whether a procedure begins as it was left at a level.
@@ -217,10 +218,8 @@ func (p *qinstPatch) makeStub(at, moves, slot uintptr) bool {
 	if s.at = j.stubs; !s.make(at, p.code, moves, slot) {
 		return false
 	}
-	for i := uintptr(0); i < s.n; i += 8 {
-		if !qinstPoke(s.at+i, *(*uint64)(unsafe.Pointer(&s.code[i])), 8) {
-			return false
-		}
+	if !qinstWriteText(s.at, unsafe.Pointer(&s.code), s.n) {
+		return false
 	}
 	p.stub = s.at
 	j.stubs += qinstStubSize

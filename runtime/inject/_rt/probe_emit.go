@@ -76,7 +76,5 @@ func qinstEmit(point uint32, p unsafe.Pointer, n uintptr) {
 	qinstPublish(&b.p, b.p+size)
 	c := b.counter(point)
 	c.traced++
-	if c.quota--; c.quota == b.low || c.quota == b.telling {
-		qinstWant(b, point)
-	}
+	b.uses(c, point, b.telling)
 }

@@ -102,6 +102,7 @@ func qinstTrace(point uint32) (uint64, *qinstStack) {
 	now := qinstNow()
 	if b.p > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != gp.goid {
 		if !qinstQuota(b, gp.goid, now, qinstReserve) {
+			b.uses(c, point, b.threshold) // or each hit would look for a buffer, however many there are
 			return 0, nil
 		}
 	}
@@ -109,9 +110,7 @@ func qinstTrace(point uint32) (uint64, *qinstStack) {
 	b.last = now
 	qinstPublish(&b.p, b.p+8)
 	c.traced++
-	if c.quota--; c.quota == b.low || c.quota == b.threshold {
-		qinstWant(b, point)
-	}
+	b.uses(c, point, b.threshold)
 	d := s.depth
 	if d < s.size {
 		f := s.frame(d)
@@ -124,6 +123,17 @@ func qinstTrace(point uint32) (uint64, *qinstStack) {
 		b.took(qinstPriceCall, now)
 	}
 	return uint64(d)<<32 | qinstTraced | uint64(point), nil
+}
+
+// uses takes an event from the quota of a counter, and notes the point for the writer when half of
+// it is used up, and all: the least quota is left.
+// Context: probe.
+//
+//go:nosplit
+func (b *qinstRecorder) uses(c *qinstCounter, point uint32, least int32) {
+	if c.quota--; c.quota == b.low || c.quota == least {
+		qinstWant(b, point)
+	}
 }
 
 // qinstExit is qinst_exit, the probe at a procedure's exit, where the entry was traced.

@@ -85,6 +85,7 @@ func qinstSyncPut(gp *g, point uint32, obj, queue uintptr) {
 	now := qinstNow()
 	if b.p > b.end || b.p == 0 || (now-b.last)>>32 != 0 || b.g != gp.goid {
 		if !qinstQuota(b, gp.goid, now, qinstReserveLast) {
+			b.uses(b.counter(point), point, b.telling)
 			return
 		}
 	}
@@ -94,9 +95,7 @@ func qinstSyncPut(gp *g, point uint32, obj, queue uintptr) {
 	qinstPublish(&b.p, b.p+16)
 	c := b.counter(point)
 	c.traced++
-	if c.quota--; c.quota == b.low || c.quota == b.telling {
-		qinstWant(b, point)
-	}
+	b.uses(c, point, b.telling)
 	if now&qinstItself == 0 {
 		b.took(qinstPriceOperation, now)
 	}

@@ -36,7 +36,8 @@ func qinstOpenText(from, to uintptr) bool {
 		qinstTextFile = max(0, open(unsafe.StringData(name), readWrite|_O_CLOEXEC, 0)+1)
 	}
 	if qinstTextHow == qinstTextUnknown {
-		if qinstPoke(from, uint64(*(*byte)(unsafe.Pointer(from))), 1) {
+		same := *(*byte)(unsafe.Pointer(from))
+		if qinstWriteText(from, unsafe.Pointer(&same), 1) {
 			qinstTextHow = qinstTextFiled
 		} else {
 			qinstCloseText(from, from)
@@ -64,20 +65,58 @@ func qinstCloseText(from, to uintptr) {
 
 const qinstProtExec = 4
 
-// qinstPoke writes the n low bytes of v, up to 8, to text that is open.
+// qinstWriteText writes n bytes to text that is open.
 // Context: start, jumper.
-func qinstPoke(at uintptr, v uint64, n uintptr) bool {
+func qinstWriteText(at uintptr, p unsafe.Pointer, n uintptr) bool {
 	if qinstTextFile != 0 {
-		done, _, e := linux.Syscall6(qinstSysPwrite, uintptr(qinstTextFile-1), uintptr(unsafe.Pointer(&v)), n, at, 0, 0)
+		done, _, e := linux.Syscall6(qinstSysPwrite, uintptr(qinstTextFile-1), uintptr(p), n, at, 0, 0)
 		return e == 0 && done == n
 	}
 	if qinstTextHow != qinstTextPaged {
 		return false
 	}
-	for i := range n {
-		*(*byte)(unsafe.Pointer(at + i)) = byte(v >> (8 * i))
-	}
+	memmove(unsafe.Pointer(at), p, n)
 	return true
+}
+
+// qinstPokes are jumps that are near each other, and what is between them as it is. One call of the
+// system writes them, which takes no longer than it does for one.
+var qinstPokes struct {
+	at, n uintptr
+	bytes [4096]byte
+}
+
+// qinstPoke has a jump written to text that is open, with others, by qinstPokeAll at the latest. No
+// other code writes there meanwhile: nothing else runs, or nothing of the package yet.
+// Context: start, jumper.
+func qinstPoke(at uintptr, jump uint64) {
+	const near = 1 << 10
+	p := &qinstPokes
+	from, to := min(at, p.at), max(at+qinstJumpSize, p.at+p.n)
+	if to-from > uintptr(len(p.bytes)) || to-from > p.n+near {
+		qinstPokeAll()
+		p.at, from, to = at, at, at+qinstJumpSize
+	}
+	before := p.at - from
+	memmove(unsafe.Pointer(&p.bytes[before]), unsafe.Pointer(&p.bytes), p.n)
+	memmove(unsafe.Pointer(&p.bytes), unsafe.Pointer(from), before)
+	if end := before + p.n; from+end < to {
+		memmove(unsafe.Pointer(&p.bytes[end]), unsafe.Pointer(from+end), to-from-end)
+	}
+	p.at, p.n = from, to-from
+	for i := range uintptr(qinstJumpSize) {
+		p.bytes[at-from+i] = byte(jump >> (8 * i))
+	}
+}
+
+// qinstPokeAll writes the jumps that are not yet written.
+// Context: start, jumper.
+func qinstPokeAll() {
+	p := &qinstPokes
+	if p.n != 0 {
+		qinstWriteText(p.at, unsafe.Pointer(&p.bytes), p.n)
+	}
+	p.at, p.n = 0, 0
 }
 
 // qinstJumpSize is the size of a jump.

@@ -176,15 +176,19 @@ func (t *qinstTable) give(owner uintptr, level byte) {
 // Context: start, probe, goroutine, writer, jumper.
 func (t *qinstTable) becomes(owner uintptr, level byte) {
 	now, point := t.levelOf(owner), t.base+uint32(owner)
+	was := *now
+	*now = level
+	if was != qinstProcCounted && level != qinstProcCounted {
+		return // before the others are looked at, which may be in pages that nothing has touched
+	}
 	if c := qinstControlOf(point); c != nil && c.plain && qinstRulingOf(point).role == qinstOperates {
-		if *now == qinstProcCounted {
+		if was == qinstProcCounted {
 			c.inLine += qinstEntered(point)
 		}
 		if level == qinstProcCounted {
 			c.inLine -= qinstEntered(point)
 		}
 	}
-	*now = level
 }
 
 // qinstJumpKind says to where a procedure of a level jumps: nowhere, to its stub, or to its twin.

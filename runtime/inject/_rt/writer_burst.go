@@ -310,7 +310,7 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 		}
 	}
 	qinstMakeHottestBare(list[:listed], qinstPartStub*budget, 0)
-	qinstMakeHottestBare(list[:listed], qinstPartTelling*budget, qinstOperates)
+	qinstMakeHottestBare(list[:listed], qinstPartProbes*budget, qinstOperates)
 	if qinstYards.fresh {
 		qinstMeasureBare()
 	}

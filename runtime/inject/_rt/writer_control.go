@@ -39,11 +39,11 @@ const (
 	// handlers are what users ask about. So this part of the budget is theirs, whatever counting
 	// the hot procedures takes, on average over a while. In programs whose phases have other points
 	// each time, the hits at once of all of them would else be several times as many.
-	qinstPartTelling    = 0.5
-	qinstTellingMost    = 12e3  // hits at once of a point, as long as all of them have no more than
-	qinstTellingAll     = 0.2   // of a second's budget
+	qinstPartTelling    = 0.3
+	qinstTellingMost    = 4e3   // hits at once of a point, as long as all of them have no more than
+	qinstTellingAll     = 0.05  // of a second's budget
 	qinstTellingSettles = 0.5e9 // ns in which what was too much is made up for
-	qinstTellingFree    = 2048  // events of their counters before the writer has seen them
+	qinstTellingFree    = 512   // events of their counters before the writer has seen them
 
 	qinstOnce  = 1 // kinds of points: an event, or two, or none
 	qinstPair  = 2
@@ -93,6 +93,7 @@ var (
 	qinstBudgeting     qinstRateBudget
 	qinstBudgetOn      bool
 	qinstEventNS       float64 // cost of an event
+	qinstOperationNS   float64 // of one of an operation, as measured; 0: not yet
 	qinstCountNS       float64 // of a hit that is only counted
 	qinstPrices        uintptr // of float64: room for qinstRateShare
 	qinstTellingTables int     // registered tables whose points have their free events
@@ -380,9 +381,33 @@ func (c *qinstControl) price() float64 {
 	return 2 * qinstEventNS
 }
 
-// qinstOncePrice is the price of a point with one event.
+// qinstOncePrice is the price of a point with one event: what operations took that timed themselves,
+// within bounds, because some of these were interrupted.
 // Context: writer.
-func qinstOncePrice() float64 { return 1.3 * qinstEventNS }
+func qinstOncePrice() float64 {
+	return min(max(qinstOperationNS, qinstOnceLeast*qinstEventNS), qinstOnceMost*qinstEventNS)
+}
+
+// qinstPriceOperations takes the mean of what operations took so far, once there are enough.
+// Context: writer.
+func qinstPriceOperations() {
+	n, sum := uint64(0), uint64(0)
+	for i := uint32(1); i < qinstNRecorders; i++ {
+		t := &(*qinstRecorder)(unsafe.Pointer(qinstRecorders[i])).price[qinstPriceOperation]
+		n, sum = n+t.n, sum+t.sum
+	}
+	if n >= qinstOnceEnough { // they do not time their own first reading of the clock
+		each := float64(sum)/float64(n) + float64(qinstReadsTicks)/qinstPriceReads
+		qinstOperationNS = each * float64(qinstReadsNS) / float64(qinstReadsTicks)
+	}
+}
+
+// Prices of an operation, in those of an event, and how many of them are a mean.
+const (
+	qinstOnceLeast  = 1.3
+	qinstOnceMost   = 3
+	qinstOnceEnough = 32
+)
 
 // qinstAffords is what points may cost in a window: those that tell more than they cost, and the
 // others.
@@ -432,6 +457,7 @@ func qinstAfford(now int64, ns float64) qinstAffords {
 	}
 	w := &qinstWindow
 	qinstScanHits(now)
+	qinstPriceOperations()
 	cpu, writer, bytes := qinstProcessCPU(), qinstThreadCPU()+qinstSamplersCPU()+qinstLooksCPU(), qinstEventBytes()
 	// A program that waits uses no processor time, and any share of none is nothing. Its
 	// budget is therefore at least that of a tenth of a processor.
