@@ -54,7 +54,7 @@ func Run(e *bench.Env, args []string) error {
 		return err
 	}
 	if t.keep == "" {
-		t.keep = e.Scratch
+		t.keep = filepath.Join(e.Scratch, "programs") // not among what is built of them
 	}
 	r := rand.New(rand.NewPCG(*seed, 46))
 	t.table.Columns = []string{"program", "repairs gain", "first conclusions", "judged", "promised", "inside"}
