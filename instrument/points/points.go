@@ -356,7 +356,7 @@ func (p *Point) FlagNames() []string {
 			names = append(names, f.name)
 		}
 	}
-	if p.OneBody != 0 && p.OneBody != OnceSmall { // of which the flag tells, and it may have a twin
+	if p.OneBody != 0 && p.OneBody != OnceSmall { // the flag says that, and there may be a twin
 		names = append(names, "one body: "+p.OneBody.String())
 	}
 	return names

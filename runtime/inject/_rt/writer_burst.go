@@ -319,7 +319,8 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 	for i := range listed {
 		if c := qinstControlOf(list[i]); qinstIsTraced(list[i], c) {
 			b.telling++
-			b.dearest += min(c.n, qinstBurstEvents*float64(gomaxprocs)*ns/b.lasts) * qinstOncePrice()
+			most := qinstBurstEvents * float64(gomaxprocs) * ns / b.lasts
+			b.dearest += min(qinstReached(list[i], c), most) * qinstOncePrice()
 		}
 	}
 	if was == 0 && b.telling != 0 && qinstHeld == 0 {
@@ -335,6 +336,22 @@ func qinstHoldDear(budget, fixed, ns float64) (counting float64) {
 	gap = max(gap, 2*b.took*ns/max(1, qinstPartBursts*budget))
 	b.gap = int64(min(max(gap, qinstBurstLeast), qinstBurstMost*max(b.lasts, qinstBurstNS)))
 	return counting
+}
+
+// qinstReached is how often an operation was reached in the last window, about: what its procedure
+// did without probes goes by what bursts found.
+// Context: writer.
+func qinstReached(point uint32, c *qinstControl) float64 {
+	proc := point - qinstRulingOf(point).within
+	p := qinstControlOf(proc)
+	if p.held != qinstProcEntered {
+		return c.n
+	}
+	each := 1.
+	if n := qinstBurstSumOf(proc).hits; n != 0 {
+		each = float64(qinstBurstSumOf(point).hits) / float64(n)
+	}
+	return max(c.n, p.n*each)
 }
 
 // qinstHasStarted reports whether a go statement of a procedure was reached. As long as none was

@@ -381,8 +381,8 @@ func (c *qinstControl) price() float64 {
 	return 2 * qinstEventNS
 }
 
-// qinstOncePrice is the price of a point with one event: what operations took that timed themselves,
-// within bounds, because some of these were interrupted.
+// qinstOncePrice is the price of a point with one event: what operations took that timed
+// themselves, within bounds, because some of these were interrupted.
 // Context: writer.
 func qinstOncePrice() float64 {
 	return min(max(qinstOperationNS, qinstOnceLeast*qinstEventNS), qinstOnceMost*qinstEventNS)
