@@ -102,7 +102,7 @@ func (t *qinstTable) setLevel(i uintptr) {
 	level := t.levelNow(owner, i)
 	if qinstHeld != 0 && level == qinstProcProbed && !qinstBurst.on {
 		if c := qinstControlOf(t.base + uint32(owner)); c.held != 0 {
-			if level = c.held; c.bare {
+			if level = c.held; level == qinstProcEntered && c.bare {
 				level = qinstProcPlain
 			}
 		}
