@@ -36,8 +36,7 @@ func TestPrune(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, pruned)
 	}
-	// What was hot in the first run is called seldom in these, so that nothing else holds it before
-	// its first hit.
+	// What was hot in the first run is called seldom in these, so that nothing else holds it.
 	found := 0
 	for name, exe := range map[string]string{"as ever": e2e.Build(t, "programs", "bursts"), "pruned": pruned} {
 		tr, _ := e2e.Traced(t, exec.Command(exe), "QINST=budget=5%")
@@ -46,15 +45,9 @@ func TestPrune(t *testing.T) {
 			continue
 		}
 		found++
-		held := slices.IndexFunc(tr.Levels, func(l trace.LevelChange) bool { return int(l.Point) == pick })
-		p := &tr.Points[pick]
-		fromStart := held >= 0 && tr.Levels[held].New == trace.LevelCount && tr.Levels[held].Rate == 0
-		// On a busy machine the first run may hold what calls it, too: then that is held, and all
-		// of its activations are plain.
-		fromStart = fromStart || p.Plain == p.Hits
-		if fromStart != (name == "pruned") || name == "pruned" && p.Plain == 0 {
-			t.Errorf("%s: held from the start: %v, and %d of %d activations are plain", name, fromStart, p.Plain,
-				p.Hits)
+		// How many depends on when the writer first runs, and may first stop the world.
+		if p := &tr.Points[pick]; p.Plain > 0 != (name == "pruned") {
+			t.Errorf("%s: %d of %d activations are plain", name, p.Plain, p.Hits)
 		}
 	}
 	if found != 2 {
