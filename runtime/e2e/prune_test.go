@@ -13,7 +13,7 @@ import (
 	"qinst.dev/sddf/spec"
 )
 
-// TestPrune: what an earlier run held is held from the start. A trace of another
+// TestPrune: what an earlier run held is held, however seldom it is called. A trace of another
 // program has no effect but a message; a file that is none fails the build.
 func TestPrune(t *testing.T) {
 	t.Parallel()

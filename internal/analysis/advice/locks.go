@@ -102,7 +102,7 @@ func contended(f *Facts, o *profile.Object, queued int64) Item {
 	if short(o) {
 		it.Change, it.AtMost = Batch, queued // what it costs is processor time, busy or not
 		it.Text = fmt.Sprintf("give each goroutine its own of what %s guards, or take it once for many items: it was taken %s times for %s each, less than to hand it over takes; %s",
-			name(o), measure.Count(o.Ops/2), measure.Time(o.Hold/int64(o.Ops/2)), queue)
+			name(o), usedTimes(o, 2), measure.Time(o.Hold/int64(o.Ops/2)), queue)
 	}
 	f.holderWaits(&it, in, queue)
 	return it

@@ -39,7 +39,7 @@ func operations(f *Facts) []Item {
 		Evidence: []Fact{ns("operations by themselves", all), share("of busy time", measure.Ratio(all, p.Busy)),
 			count("operations", most.Ops)},
 		Text: fmt.Sprintf("synchronize less often: operations take about %s by themselves, without waiting (%s of busy), most of it in %s operations on %s. Larger pieces of work need fewer of them",
-			measure.Time(all), measure.Percent(all, p.Busy), measure.Count(most.Ops), most.Name)}}
+			measure.Time(all), measure.Percent(all, p.Busy), usedTimes(most, 1), most.Name)}}
 }
 
 // costly finds the object whose operations take most of the run by the samples of their lines:
@@ -68,7 +68,7 @@ func (f *Facts) costly() *Item {
 		return nil
 	}
 	s := aboutObject(object)
-	times := measure.Count(object.Ops / 2)
+	times := usedTimes(object, 2)
 	low, high := measure.Percent(most.SelfNPTs.Low, f.Wall), measure.Percent(most.SelfNPTs.High, f.Wall)
 	text := fmt.Sprintf("use %s less often, or do without it, as with a copy for each goroutine or an atomic pointer: to take and give it back, %s times, takes %s to %s of the run",
 		at(&s), times, low, high)

@@ -71,6 +71,12 @@ func unknown(o *profile.Object) string {
 	return "its hold is not known: " + without(o)
 }
 
+// usedTimes is the number of operations on an object in words, or of groups of so many of them.
+func usedTimes(o *profile.Object, each uint64) string {
+	n := o.Used()
+	return n.Mark() + measure.Count(n.Shown()/each)
+}
+
 // without says what the holds lack that are known.
 func without(o *profile.Object) string {
 	switch {

@@ -24,8 +24,8 @@ type Object struct {
 	// Also are other names that the objects have elsewhere, as far as waits show it.
 	Also []string `json:"also_named,omitempty"`
 
-	// Ops are the operations at probes. If procedures with some ran without, it is between OpsLo
-	// and OpsHi with a confidence of 95 %, or, if OpsHi is 0, a lower bound.
+	// Ops is the number of operations at probes. If procedures ran without these, it is an estimate
+	// with a 95 % interval from OpsLo to OpsHi, or, without an OpsHi, a lower bound.
 	Ops   uint64 `json:"ops"`
 	OpsLo uint64 `json:"ops_lo,omitempty"`
 	OpsHi uint64 `json:"ops_hi,omitempty"`

@@ -87,7 +87,8 @@ var qinstPokes struct {
 }
 
 // qinstPoke has a jump written to text that is open, with others, by qinstPokeAll at the latest. No
-// other code writes there meanwhile: nothing else runs, or nothing of the package yet.
+// code of the program writes there meanwhile: nothing else runs, or nothing of the package yet. A
+// breakpoint that a debugger sets within these microseconds, between two jumps, would be lost.
 // Context: start, jumper.
 func qinstPoke(at uintptr, jump uint64) {
 	const near = 1 << 10
