@@ -30,9 +30,31 @@
 	DECL	AX; \
 	MOVL	AX, qinstStack_depth(CX)
 
+// STAMP reads the clock and looks for room for an event of 8 bytes, in the buffer of the recorder
+// in CX. It leaves the time in DX, the event with its distance from the last one in R11, and where
+// it goes in R10; it changes AX. Where anything is to be done first it goes to slow.
+#define STAMP(slow) \
+	RDTSC; \
+	SHLQ	$32, DX; \
+	ORQ	AX, DX; \
+	MOVQ	DX, R11; \
+	SUBQ	qinstRecorder_last(CX), R11; \
+	MOVQ	R11, R10; \
+	SHRQ	$32, R10; \
+	JNE	slow; \
+	MOVQ	qinstRecorder_p(CX), R10; \
+	TESTQ	R10, R10; \
+	JEQ	slow; \
+	CMPQ	R10, qinstRecorder_end(CX); \
+	JHI	slow; \
+	MOVQ	qinstRecorder_g(CX), AX; \
+	CMPQ	AX, g_goid(R14); \
+	JNE	slow; \
+	SHLQ	$32, R11
+
 // func qinst_enter(point uint32) uint64
 //
-// Counts the entry. It needs no frame, and where it does not suffice it jumps
+// Counts the entry, and writes its event where that takes nothing that qinstTrace alone does. It needs no frame, and where it does not suffice it jumps
 // to functions with its arguments: callers reserve space for the arguments
 // of the function that they know. An index that is none of a point, or has a flag,
 // finds no page (see qinstRecorder.page).
@@ -61,6 +83,57 @@ push:
 grow:
 	JMP	runtime·qinstOpenSlow<ABIInternal>(SB)
 more:
+	CMPL	BX, $const_qinstBursting
+	JGE	other
+	CMPB	runtime·qinstSlowClock(SB), $0
+	JNE	trace
+	MOVQ	g_qinstStack(R14), SI
+	TESTQ	SI, SI
+	JEQ	trace
+	MOVL	qinstStack_depth(SI), R8
+	CMPL	R8, qinstStack_size(SI)
+	JCC	trace
+	LEAQ	(DI)(DX*1), DI
+	MOVL	AX, R9
+	STAMP(again)
+	MOVL	R9, AX
+	ORQ	$(const_qinstEvEnter<<24), AX
+	ORQ	R11, AX
+	MOVQ	AX, (R10)
+	MOVQ	DX, qinstRecorder_last(CX)
+	ADDQ	$8, R10
+	MOVQ	R10, qinstRecorder_p(CX)
+	INCL	qinstCounter_traced(DI)
+	MOVL	R8, R11
+	SHLQ	$4, R11
+	ADDQ	qinstStack_entries(SI), R11
+	MOVL	R9, qinstFrame_point(R11)
+	MOVL	(g_stack+stack_hi)(R14), BX
+	SUBL	SP, BX
+	SUBL	$8, BX
+	MOVL	BX, qinstFrame_below(R11)
+	MOVQ	$0, qinstFrame_trips(R11)
+	LEAL	1(R8), BX
+	MOVL	BX, qinstStack_depth(SI)
+	MOVQ	R8, AX
+	SHLQ	$32, AX
+	ORL	$const_qinstTraced, R9 // as 64 bits this constant would be negative
+	ORQ	R9, AX
+	DECL	qinstCounter_quota(DI)
+	MOVL	qinstCounter_quota(DI), BX
+	CMPL	BX, qinstRecorder_low(CX)
+	JEQ	note
+	CMPL	BX, qinstRecorder_threshold(CX)
+	JEQ	note
+	TESTQ	DX, runtime·qinstItself(SB)
+	JEQ	note
+	RET
+note:
+	JMP	runtime·qinstTraceEnd<ABIInternal>(SB)
+again:
+	MOVL	R9, AX
+	JMP	trace
+other:
 	CMPL	BX, $const_qinstTimed
 	JEQ	time
 trace:
@@ -95,6 +168,33 @@ inner: // something in it was left with it
 more:
 	TESTL	$const_qinstTimedToken, AX
 	JNE	time
+	CMPB	runtime·qinstSlowClock(SB), $0
+	JNE	trace
+	MOVQ	g_qinstStack(R14), SI
+	TESTQ	SI, SI
+	JEQ	trace
+	MOVQ	g_qinst(R14), CX
+	MOVQ	AX, R9
+	STAMP(again)
+	MOVQ	R9, AX
+	SHRQ	$32, AX
+	MOVL	AX, qinstStack_depth(SI)
+	ANDL	$(const_qinstMaxPoints-1), R9
+	ORL	$(const_qinstEvExit<<24), R9
+	ORQ	R9, R11
+	MOVQ	R11, (R10)
+	MOVQ	DX, qinstRecorder_last(CX)
+	PREFETCHT0	(8+const_qinstAhead)(R10)
+	ADDQ	$8, R10
+	MOVQ	R10, qinstRecorder_p(CX)
+	TESTQ	DX, runtime·qinstItself(SB)
+	JEQ	note
+	RET
+note:
+	JMP	runtime·qinstExitEnd<ABIInternal>(SB)
+again:
+	MOVQ	R9, AX
+trace:
 	JMP	runtime·qinstExit<ABIInternal>(SB)
 time:
 	JMP	qinstTimed<>(SB)

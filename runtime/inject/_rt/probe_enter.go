@@ -125,13 +125,36 @@ func qinstTrace(point uint32) (uint64, *qinstStack) {
 	return uint64(d)<<32 | qinstTraced | uint64(point), nil
 }
 
-// uses takes an event from the quota of a counter, and notes the point for the writer when half of
-// it is used up, and all: the least quota is left.
+// qinstTraceEnd is the end of an entry whose event the assembly has written, where there is more to
+// do: the point is to be noted, or the event times itself. It gets the token, and returns it.
+// Context: probe.
+//
+//go:nosplit
+func qinstTraceEnd(token uint64) uint64 {
+	b := getg().m.qinst
+	point := uint32(token & (qinstMaxPoints - 1))
+	b.spent(b.counter(point), point, b.threshold)
+	if b.last&qinstItself == 0 {
+		b.took(qinstPriceCall, b.last)
+	}
+	return token
+}
+
+// uses takes an event from the quota of a counter.
 // Context: probe.
 //
 //go:nosplit
 func (b *qinstRecorder) uses(c *qinstCounter, point uint32, least int32) {
-	if c.quota--; c.quota == b.low || c.quota == least {
+	c.quota--
+	b.spent(c, point, least)
+}
+
+// spent notes a point for the writer when half of its quota is used up, and all: the least is left.
+// Context: probe.
+//
+//go:nosplit
+func (b *qinstRecorder) spent(c *qinstCounter, point uint32, least int32) {
+	if c.quota == b.low || c.quota == least {
 		qinstWant(b, point)
 	}
 }
@@ -159,10 +182,23 @@ func qinstExit(token uint64) {
 	*(*uint64)(unsafe.Pointer(b.p)) = (now-b.last)<<32 | qinstEvExit<<24 | token&(qinstMaxPoints-1)
 	b.last = now
 	qinstPublish(&b.p, b.p+8)
-	sys.Prefetch(b.p + 512) // while the writer lags, buffers come back cold
+	sys.Prefetch(b.p + qinstAhead)
 	if now&qinstItself == 0 {
 		b.took(qinstPriceCall, now)
 	}
+}
+
+// qinstAhead is how far beyond an exit's event memory is asked for: while the writer lags, buffers
+// come back cold.
+const qinstAhead = 512
+
+// qinstExitEnd is the end of an exit whose event the assembly has written, and that times itself.
+// Context: probe.
+//
+//go:nosplit
+func qinstExitEnd(token uint64) {
+	b := getg().m.qinst
+	b.took(qinstPriceCall, b.last)
 }
 
 // qinstLoopLeft is qinst_leave, the probe at a loop's exit, likewise.
