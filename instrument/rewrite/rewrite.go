@@ -446,6 +446,31 @@ func units(set *points.Set) (list []uint32) {
 	return list
 }
 
+// statements lists the go statements of procedures with twins that are the only ones on their
+// lines.
+func statements(set *points.Set) (list []uint32) {
+	type line struct {
+		proc uint32
+		line uint32
+	}
+	on := make(map[line]int)
+	for i := range set.Points {
+		if p := &set.Points[i]; p.Kind == spec.PointGo {
+			on[line{p.Owner, p.Line}]++
+		}
+	}
+	twins := make(map[uint32]bool)
+	for _, twin := range set.Twins() {
+		twins[twin.Point] = true
+	}
+	for i := range set.Points {
+		if p := &set.Points[i]; p.Kind == spec.PointGo && twins[p.Owner] && on[line{p.Owner, p.Line}] == 1 {
+			list = append(list, uint32(i))
+		}
+	}
+	return list
+}
+
 // mostMethods is above the index of any method that there is room for beside the number of a point,
 // in what may be an int32 (see abiTypes).
 const mostMethods = 1<<31/spec.MaxProbes - 1

@@ -29,7 +29,7 @@ func Added(pkg *types.Package, importPath string, set *points.Set, names Names) 
 			list[i].Loop = uint32(i)
 		}
 	}
-	for _, n := range units(set) {
+	for _, n := range slices.Concat(units(set), statements(set)) {
 		list[n].Flags |= spec.FlagTwice
 	}
 	table, err := Table(importPath, list)

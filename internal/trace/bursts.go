@@ -170,7 +170,8 @@ func (t *Program) burstsOf(p *Point) *Point {
 	default:
 		return nil
 	}
-	if p.Flags&spec.FlagDerived != 0 || p.Hits == 0 || p.Hits > mostHits {
+	counted := q.Kind == spec.PointGo && q.Flags&spec.FlagTwice != 0
+	if p.Flags&spec.FlagDerived != 0 || counted || p.Hits == 0 || p.Hits > mostHits {
 		return nil
 	}
 	return t.Unit(q)

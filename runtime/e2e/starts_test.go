@@ -43,6 +43,53 @@ func TestStarts(t *testing.T) {
 	}
 }
 
+// TestStatements is about a procedure that runs without probes and starts goroutines: each go
+// statement's number is exact, and each goroutine has the procedure in its path.
+func TestStatements(t *testing.T) {
+	t.Parallel()
+	program := e2e.Build(t, "programs", "starts", "-small=0")
+	tr, _ := e2e.Traced(t, exec.Command(program, "fan"), "QINST=budget=5%")
+	if err := tracetest.Validate(tr); err != nil {
+		t.Error(err)
+	}
+	started, known, statements := 0, 0, 0
+	if _, err := tr.Events(func(events []trace.Event) error {
+		for i := range events {
+			if events[i].Kind != trace.Create {
+				continue
+			}
+			c := events[i].Creation()
+			if f := tr.Function(c.Start); f == nil || f.Name != "main.even" && f.Name != "main.odd" {
+				continue
+			}
+			if started++; strings.Contains(tr.PathName(c.Path), "main.fan") {
+				known++
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if started != 800 || known != started {
+		t.Errorf("of %d goroutines that main.fan started %d have it in their path, of 800", started, known)
+	}
+	for i := range tr.Points {
+		p := &tr.Points[i]
+		switch {
+		case p.Kind == spec.PointGo && tr.Points[p.Owner].Name == "main.fan":
+			statements++
+			if hits := tr.Hits(trace.PointID(i)); hits != (trace.Estimate{Value: 400}) {
+				t.Errorf("the go statement in line %d was executed %+v times, want 400", p.Line, hits)
+			}
+		case p.Kind == spec.PointProc && p.Name == "main.fan" && p.Plain == 0 && !p.Uncounted:
+			t.Error("main.fan never ran without probes")
+		}
+	}
+	if statements != 2 {
+		t.Errorf("%d go statements, want 2", statements)
+	}
+}
+
 // TestOperationsShare is about many operations that are all frequent: what they may take at once,
 // before they are limited, is bounded for all of them together.
 func TestOperationsShare(t *testing.T) {

@@ -275,6 +275,9 @@ const FlagNeighbors = 1 << 21
 // without are where a call has the hits of other callees.
 //
 // A small procedure with it has such a word, too: the activations with probes. Its slot has all.
+//
+// A go statement with it is in a procedure with a twin, and the only one there on its line: where
+// it has a counter, that has the executions without probes, too.
 const (
 	FlagTwice = 1 << 10
 	UnitWord  = 1 << 31

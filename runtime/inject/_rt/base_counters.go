@@ -63,7 +63,7 @@ var (
 // qinstRulingOf returns the ruling of a point. Callers loop over registered points, so that
 // the index needs no test. It is masked, because a wrong index must not reach memory that
 // does not exist.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, hook, goroutine, writer, jumper.
 //
 //go:nosplit
 func qinstRulingOf(point uint32) *qinstRuling {
@@ -71,7 +71,7 @@ func qinstRulingOf(point uint32) *qinstRuling {
 }
 
 // qinstAnyPage returns a page that is zero, 0 if there is none left.
-// Context: start, probe.
+// Context: start, probe, hook.
 func qinstAnyPage() uintptr {
 	p := qinstPages.get(0)
 	for p == 0 && qinstGrowPages() { // probes stand where a thread may wait a little
@@ -89,7 +89,7 @@ func qinstAnyPage() uintptr {
 // qinstNewPage gives a recorder the page of counters with this number. shared is the mark of a
 // shared page in the directory, or 0. The address is stored after everything but the
 // directory, so that every reader of it finds counters that are zero or have a quota.
-// Context: start, probe.
+// Context: start, probe, hook.
 func qinstNewPage(b *qinstRecorder, number, shared uint32) bool {
 	p := qinstAnyPage()
 	if p == 0 {
@@ -124,7 +124,7 @@ func qinstNewPage(b *qinstRecorder, number, shared uint32) bool {
 // have none, and functions that sum counters need not look at them.
 // The number is stored after the count, so that readers of the list must take 0 for "not
 // yet".
-// Context: start, probe, writer.
+// Context: start, probe, hook, writer.
 func (b *qinstRecorder) joinPaging() {
 	if !b.paging {
 		b.paging = true
@@ -133,7 +133,7 @@ func (b *qinstRecorder) joinPaging() {
 }
 
 // qinstPagesLow reports whether more pages are to be made.
-// Context: start, probe, writer.
+// Context: start, probe, hook, writer.
 //
 //go:nosplit
 func qinstPagesLow() bool {
@@ -143,7 +143,7 @@ func qinstPagesLow() bool {
 
 // qinstGrowPages makes more pages if there are few. It reports false at the limit, or if
 // there is no room in the ring.
-// Context: start, probe, writer.
+// Context: start, probe, hook, writer.
 func qinstGrowPages() (ok bool) {
 	for !atomic.Cas(&qinstGrowing, 0, 1) {
 		usleep(20)
@@ -155,7 +155,7 @@ func qinstGrowPages() (ok bool) {
 
 // qinstMorePages makes pages, under qinstGrowing. If memory or the ring have no room, the
 // number of existing pages becomes the limit. Otherwise every first hit would try again.
-// Context: start, probe, writer.
+// Context: start, probe, hook, writer.
 func qinstMorePages() bool {
 	n := qinstPages.limit.Load()
 	grow := min(qinstPageGrow, qinstSet.mostPages-n)

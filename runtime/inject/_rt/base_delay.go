@@ -37,7 +37,7 @@ var (
 )
 
 // delayed reports whether hits of a point take longer.
-// Context: start, probe, goroutine, writer.
+// Context: start, probe, hook, goroutine, writer.
 func (o *qinstRuling) delayed() bool { return o.rule != 0 && qinstRules[o.rule-1].limit.Delays }
 
 // qinstTicksOf is a time in ticks of the clock that probes read.

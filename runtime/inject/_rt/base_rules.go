@@ -1,6 +1,9 @@
 package runtime
 
-import "unsafe"
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
 
 // The rule of a point is found when its package registers, and whenever a rule is added.
 // Matching names is slow and is never done for a hit. A probe sees only the quota of a
@@ -311,7 +314,7 @@ func qinstHex(s string) (v uint64, ok bool) {
 type qinstPacked struct{ at, end uintptr }
 
 // qinstPackedOf begins to read a text.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, hook, goroutine, writer, jumper.
 func qinstPackedOf(s string) qinstPacked {
 	at := uintptr(unsafe.Pointer(unsafe.StringData(s)))
 	return qinstPacked{at, at + uintptr(len(s))}
@@ -319,7 +322,7 @@ func qinstPackedOf(s string) qinstPacked {
 
 // peek returns the next byte, 0 at the end. It needs no error, because the tool itself
 // wrote the data.
-// Context: start, probe, end, goroutine, writer, jumper, reducer.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 func (p *qinstPacked) peek() byte {
 	if p.at == p.end {
 		return 0
@@ -328,7 +331,7 @@ func (p *qinstPacked) peek() byte {
 }
 
 // byte takes the next byte.
-// Context: start, probe, end, goroutine, writer, jumper, reducer.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 func (p *qinstPacked) byte() byte {
 	b := p.peek()
 	// Reading stops at the end of the table, whatever lengths say, because a wrong length
@@ -340,7 +343,7 @@ func (p *qinstPacked) byte() byte {
 }
 
 // big takes a number of n bytes, most significant first.
-// Context: start, probe, end, goroutine, writer, jumper, reducer.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 func (p *qinstPacked) big(n int) (v uint64) {
 	for ; n > 0; n-- {
 		v = v<<8 | uint64(p.byte())
@@ -349,7 +352,7 @@ func (p *qinstPacked) big(n int) (v uint64) {
 }
 
 // number takes a number.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, hook, goroutine, writer, jumper.
 func (p *qinstPacked) number() uint64 {
 	switch b := p.byte(); b {
 	case 0xcc, 0xcd, 0xce, 0xcf:
@@ -360,7 +363,7 @@ func (p *qinstPacked) number() uint64 {
 }
 
 // array takes the head of an array and returns its length.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, hook, goroutine, writer, jumper.
 func (p *qinstPacked) array() uint64 {
 	switch b := p.byte(); b {
 	case 0xdc:
@@ -373,7 +376,7 @@ func (p *qinstPacked) array() uint64 {
 }
 
 // str takes a string, which shares the memory.
-// Context: start, probe, end, goroutine, writer, jumper, reducer.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 func (p *qinstPacked) str() string {
 	n := uint64(0)
 	switch b := p.byte(); b {
@@ -393,7 +396,7 @@ func (p *qinstPacked) str() string {
 }
 
 // skip passes over a value.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, hook, goroutine, writer, jumper.
 func (p *qinstPacked) skip() {
 	switch b := p.peek(); {
 	case b >= 0xa0 && b <= 0xbf, b >= 0xd9 && b <= 0xdb:
@@ -479,7 +482,7 @@ func qinstIdentities(table string) qinstPacked {
 }
 
 // qinstColumns are the columns of a table that matter here.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, hook, goroutine, writer, jumper.
 func qinstColumns(table string) (strs, kinds, names qinstPacked) {
 	t := qinstPackedOf(table)
 	t.skip() // package
@@ -509,16 +512,19 @@ func qinstKindOf(point uint32) (kind uint8) {
 		for range 3 { // owners, files, lines
 			flags.skip()
 		}
-		loops := flags
-		for range 3 { // flags, operations, representatives
-			loops.skip()
+		stands := flags // representatives
+		for range 2 {   // flags, operations
+			stands.skip()
 		}
+		loops := stands
+		loops.skip()
 		owners.array()
 		flags.array()
+		stands.array()
 		loops.array()
 		for i := range n {
 			o := qinstRulingOf(t.base + i)
-			kind, flag := kinds.str(), flags.number()
+			kind, flag, stand := kinds.str(), flags.number(), uint32(stands.number())
 			o.kind = qinstKind(kind)
 			if flag&qinstFlagSmall != 0 {
 				o.kind = qinstCalls // it can only be counted, too
@@ -527,6 +533,10 @@ func qinstKindOf(point uint32) (kind uint8) {
 			switch {
 			case flag&qinstFlagServes != 0:
 				o.role = qinstServes
+			case kind == "go" && flag&qinstFlagTwice != 0:
+				if o.role = qinstStarts; stand == i {
+					o.role |= qinstCreates // it has a counter
+				}
 			case kind == "go": // what it starts is told of by the profile stack
 				if p := qinstRulingOf(t.base + i - o.within); p.hold != 0 {
 					p.hold, p.role, o.role = qinstProcCounted, qinstStarts, qinstStarts
@@ -542,6 +552,7 @@ func qinstKindOf(point uint32) (kind uint8) {
 				o.hold = qinstProcCounted
 			}
 		}
+		atomic.Store8(&t.known, 1)
 	}
 	return qinstRulingOf(point).kind
 }

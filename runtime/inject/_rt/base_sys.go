@@ -19,7 +19,7 @@ type qinstPath struct {
 }
 
 // str appends a text, cut where there is no room.
-// Context: start, probe, end, goroutine, writer, jumper, reducer.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 func (p *qinstPath) str(s string) *qinstPath {
 	p.n += copy(p.buf[p.n:len(p.buf)-1], s)
 	return p
@@ -35,12 +35,12 @@ func (p *qinstPath) num(v uint64) *qinstPath {
 }
 
 // text is the path so far, as a string that shares its memory.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, hook, goroutine, writer, jumper.
 func (p *qinstPath) text() string { return qinstString(&p.buf[0], p.n) }
 
 // qinstString is unsafe.String without its checks, whose failure would panic:
 // code that the writer thread runs must not contain a write barrier.
-// Context: start, probe, end, goroutine, writer, jumper, reducer.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 func qinstString(p *byte, n int) string {
 	s := stringStruct{unsafe.Pointer(p), n}
 	return *(*string)(unsafe.Pointer(&s))

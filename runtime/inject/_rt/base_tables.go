@@ -20,7 +20,8 @@ type qinstTable struct {
 	changed      uint32  // atomic: jumps are to be written
 	open         bool    // the pages may be written
 
-	kinds bool // of its points rate control has them, and where their procedures begin
+	kinds bool  // of its points rate control has them, and where their procedures begin
+	known uint8 // atomic: so have hooks
 
 	words qinstText // of each word of ledgers the offset of its point, four bytes
 }
@@ -33,11 +34,11 @@ type qinstText struct {
 }
 
 // string is the text itself.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, hook, goroutine, writer, jumper.
 func (t qinstText) string() string { return qinstString((*byte)(unsafe.Pointer(t.at)), t.n) }
 
 // text is a package's table as it wrote it.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, hook, goroutine, writer, jumper.
 func (t *qinstTable) text() string { return t.table.string() }
 
 var (
@@ -58,7 +59,7 @@ func (t *qinstTable) setOff(v byte) {
 }
 
 // offOf is a point's byte, not 0 if the point is not to be reached.
-// Context: start, probe, goroutine, writer.
+// Context: start, probe, hook, goroutine, writer.
 func (t *qinstTable) offOf(i uintptr) *byte { return (*byte)(unsafe.Pointer(t.off + i)) }
 
 // levelOf is the level of a procedure, by the number of its first point: 0 if it runs as it was
@@ -126,7 +127,7 @@ func (t *qinstTable) levelNow(owner, i uintptr) (level byte) {
 }
 
 // wants returns the level that a point asks for.
-// Context: start, probe, goroutine, writer.
+// Context: start, probe, hook, goroutine, writer.
 func (t *qinstTable) wants(i uintptr) byte {
 	if *t.offOf(i) != 0 {
 		return qinstProcPlain
@@ -139,7 +140,7 @@ func (t *qinstTable) wants(i uintptr) byte {
 }
 
 // qinstTableOf is the table that a point is in.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, hook, goroutine, writer, jumper.
 func qinstTableOf(point uint32) *qinstTable {
 	// Tables are in the order of their bases, since indexes are given out in the order of
 	// registration.

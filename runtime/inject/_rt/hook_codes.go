@@ -182,6 +182,18 @@ func qinstPathOf(gp *g) (path uint32) {
 	return path
 }
 
+// qinstIsIn reports whether the innermost entry of a profile stack is a procedure's, or that of a
+// loop in it.
+// Context: hook.
+func qinstIsIn(gp *g, proc uint32) bool {
+	s := gp.qinstStack
+	if s == nil || s.depth == 0 || s.depth > s.size {
+		return false
+	}
+	p := s.frame(s.depth-1).point & (qinstMaxPoints - 1)
+	return p-qinstRulingOf(p).within == proc
+}
+
 // qinstWholePath is where the running goroutine is, traced or not: the outer and the inner part of
 // a very deep profile stack.
 // Context: hook.

@@ -22,10 +22,15 @@ func qinstGoCreate(newg *g, pc uintptr, blocked bool) {
 		return
 	}
 	now := qinstNow()
+	proc := qinstStatementAt(newg.gopc)
 	newg.qinstSeqLow, newg.qinstSeqHigh = 0, 0
 	// Where the creator was is needed only if events do not show: readers know it
 	// otherwise from its open procedures.
-	arg := uint64(qinstPathOf(getg().m.curg)) << 1
+	gp := getg().m.curg
+	arg := uint64(qinstPathOf(gp)) << 1
+	if proc != 0 && gp != nil && !qinstIsIn(gp, proc-1) {
+		arg = uint64(qinstPathInto(qinstWholePath(gp), proc-1)) << 1
+	}
 	if blocked {
 		arg |= 1
 	}

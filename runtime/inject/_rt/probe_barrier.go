@@ -40,6 +40,7 @@ const (
 	qinstServes   = 1 << 7 // not an operation, but a procedure with [FlagServes]
 	qinstStarts   = 1 << 6 // a go statement, or a procedure with one
 	qinstOperates = 1 << 5 // a procedure whose text stands twice, with operations
+	qinstCreates  = 1 << 4 // with qinstStarts: a go statement that the hook counts, in text without probes
 )
 
 // qinstMeeting is the state of a barrier.

@@ -342,7 +342,7 @@ func qinstCalled(point uint32, pc uintptr) uint32 {
 // has reports whether the recorder has a counter for the point.
 // Indexes of packages that are not registered are above qinstMaxPoints, so that they have
 // no page and come to the slow side.
-// Context: probe.
+// Context: probe, hook.
 //
 //go:nosplit
 func (b *qinstRecorder) has(point uint32) bool {
@@ -352,7 +352,7 @@ func (b *qinstRecorder) has(point uint32) bool {
 // qinstCountSlow finds the thread's recorder like qinstRecorderFor and counts a hit.
 // The hit must be counted in any case, because reports promise exact counts. Without a
 // recorder or page it goes to the shared counters, and before registration to qinstEarly.
-// Context: probe.
+// Context: probe, hook.
 //
 //go:nosplit
 func qinstCountSlow(point uint32) *qinstRecorder {
@@ -377,7 +377,7 @@ func qinstCountSlow(point uint32) *qinstRecorder {
 // qinstRecorderFor finds the thread's recorder, with a counter for the point; nil if there is none.
 // It sets g.qinst, since the goroutine may have been given to the thread before that had
 // a recorder.
-// Context: probe.
+// Context: probe, hook.
 //
 //go:nosplit
 func qinstRecorderFor(point uint32) *qinstRecorder {
@@ -460,7 +460,7 @@ func qinstWant(b *qinstRecorder, point uint32) {
 // left.
 // The test comes before the switch to the system stack, since at the bound it is all that
 // is done.
-// Context: probe.
+// Context: probe, hook.
 //
 //go:nosplit
 func qinstFirstHit(b *qinstRecorder, point uint32) (ok bool) {
@@ -472,7 +472,7 @@ func qinstFirstHit(b *qinstRecorder, point uint32) (ok bool) {
 }
 
 // qinstOutOfPages reports whether all pages that there may be are in use.
-// Context: probe.
+// Context: probe, hook.
 //
 //go:nosplit
 func qinstOutOfPages() bool {

@@ -36,7 +36,7 @@ type qinstPatch struct {
 }
 
 // index is the procedure's point in the package, and moves how many bytes a stub may have of it.
-// Context: start, jumper.
+// Context: start, hook, jumper.
 func (p *qinstTwin) index() uintptr { return uintptr(p.point & (1<<qinstMovesAt - 1)) }
 
 // Context: start, jumper.

@@ -1,5 +1,6 @@
 // Starts begins goroutines in a procedure that does so seldom, and only after it was hot for long.
-// With an argument it takes 80 locks instead, each in its own line, that many times.
+// With a number it takes 80 locks instead, each in its own line, that many times. With "fan" a hot
+// procedure has two go statements, of which each starts 400 goroutines.
 package main
 
 import (
@@ -37,7 +38,33 @@ func hot(start bool) {
 	}
 }
 
+//go:noinline
+func fan(i int) {
+	total += i & 1
+	switch i % 200_000 {
+	case 50_000:
+		go even()
+	case 150_000:
+		go odd(i)
+	}
+}
+
+//go:noinline
+func even() { done.Done() }
+
+//go:noinline
+func odd(int) { done.Done() }
+
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "fan" {
+		done.Add(800)
+		for i := range 80_000_000 {
+			fan(i)
+		}
+		done.Wait()
+		println(total)
+		return
+	}
 	if len(os.Args) > 1 {
 		n, err := strconv.Atoi(os.Args[1])
 		if err != nil {
