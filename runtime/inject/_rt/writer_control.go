@@ -21,7 +21,7 @@ const (
 	qinstFree     = 256
 	qinstLow      = qinstFree / 2
 	qinstWindowNS = 50e6
-	qinstHurryNS  = 1e6 // of a window that a counter without quota ends
+	qinstHurryNS  = 3e6 // of a window that a counter without quota ends
 	qinstWants    = 256 // of a thread
 	// Between two sums of all hits, at most, and for each page, but no less than a window; and hits
 	// of a point that is not listed after which it is. A point that is first reached while its
