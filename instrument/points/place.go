@@ -459,6 +459,10 @@ func (s spot) doubt() {
 // found at run time always has its own.
 func (p *placer) count(c *ast.CallExpr, a *Insertion, kind, name string, flags uint32, dynamic bool) {
 	n := uint32(len(p.set.Points))
+	at := c.Lparen
+	if kind == spec.PointGo {
+		at = c.Pos() // in the line of the goroutine's creation, as the compiler has it
+	}
 	var told bool
 	if dynamic {
 		flags |= spec.FlagDynamic
@@ -468,7 +472,7 @@ func (p *placer) count(c *ast.CallExpr, a *Insertion, kind, name string, flags u
 		}
 	}
 	if follows := !told && a.representative != nil; follows {
-		pt := p.add(p.fn, c.Lparen, kind, name)
+		pt := p.add(p.fn, at, kind, name)
 		pt.Flags, pt.Representative = flags, *a.representative
 		p.noteCounted(c, a, pt)
 		return
@@ -483,7 +487,7 @@ func (p *placer) count(c *ast.CallExpr, a *Insertion, kind, name string, flags u
 		p.skip(p.fn, c.Pos(), kind, name, Inline)
 		return
 	}
-	pt := p.add(p.fn, c.Lparen, kind, name)
+	pt := p.add(p.fn, at, kind, name)
 	pt.Flags = flags
 	p.noteCounted(c, a, pt)
 	if !told {

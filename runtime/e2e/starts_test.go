@@ -44,7 +44,9 @@ func TestStarts(t *testing.T) {
 }
 
 // TestStatements is about a procedure that runs without probes and starts goroutines: each go
-// statement's number is exact, and each goroutine has the procedure in its path.
+// statement's number is exact, and each goroutine has the procedure in its path, but for those of
+// the first milliseconds: until the writer has looked, what has used up its quota is on no profile
+// stack.
 func TestStatements(t *testing.T) {
 	t.Parallel()
 	program := e2e.Build(t, "programs", "starts", "-small=0")
@@ -59,7 +61,7 @@ func TestStatements(t *testing.T) {
 				continue
 			}
 			c := events[i].Creation()
-			if f := tr.Function(c.Start); f == nil || f.Name != "main.even" && f.Name != "main.odd" {
+			if f := tr.Function(c.Start); f == nil || f.Name != "main.even" && f.Name != "main.odd" && f.Name != "main.fan.func1" {
 				continue
 			}
 			if started++; strings.Contains(tr.PathName(c.Path), "main.fan") {
@@ -70,8 +72,8 @@ func TestStatements(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if started != 800 || known != started {
-		t.Errorf("of %d goroutines that main.fan started %d have it in their path, of 800", started, known)
+	if started != 1200 || known < started-12 {
+		t.Errorf("of %d goroutines that main.fan started %d have it in their path, of 1200", started, known)
 	}
 	for i := range tr.Points {
 		p := &tr.Points[i]
@@ -85,8 +87,8 @@ func TestStatements(t *testing.T) {
 			t.Error("main.fan never ran without probes")
 		}
 	}
-	if statements != 2 {
-		t.Errorf("%d go statements, want 2", statements)
+	if statements != 3 {
+		t.Errorf("%d go statements, want 3", statements)
 	}
 }
 

@@ -93,9 +93,9 @@ func defers() { // want proc deferexit
 func wanted(n int) int { return n } // want proc
 
 func start() { // want proc
-	go func() { // want proc
+	go func() { // want proc, go
 		sink++
-	}() // want go
+	}()
 }
 
 // A literal that is passed on has no call to be inlined into, so that it has probes if it is not small. One

@@ -1,6 +1,6 @@
 // Starts begins goroutines in a procedure that does so seldom, and only after it was hot for long.
 // With a number it takes 80 locks instead, each in its own line, that many times. With "fan" a hot
-// procedure has two go statements, of which each starts 400 goroutines.
+// procedure has three go statements, of which each starts 400 goroutines.
 package main
 
 import (
@@ -44,6 +44,14 @@ func fan(i int) {
 	switch i % 200_000 {
 	case 50_000:
 		go even()
+	case 100_000:
+		go func(
+			n int,
+		) {
+			done.Add(n)
+		}(
+			i - i - 1,
+		)
 	case 150_000:
 		go odd(i)
 	}
@@ -57,7 +65,7 @@ func odd(int) { done.Done() }
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "fan" {
-		done.Add(800)
+		done.Add(1200)
 		for i := range 80_000_000 {
 			fan(i)
 		}
