@@ -72,10 +72,10 @@ func qinstFindStatement(f funcInfo, pc uintptr) (statement uint32, sure bool) {
 	return 0, false
 }
 
-// statementOn is the point, and 1, of the go statement on a line of a procedure; 0 if there is
-// none.
+// statementOn is the point, and 1, of the marked go statement of a procedure that is on a line, or
+// next to it, should lines not be what they seem; 0 if the procedure has none.
 // Context: hook.
-func (t *qinstTable) statementOn(proc uint32, line uint64) uint32 {
+func (t *qinstTable) statementOn(proc uint32, line uint64) (statement uint32) {
 	if atomic.Load8(&t.known) == 0 {
 		return 0
 	}
@@ -83,11 +83,13 @@ func (t *qinstTable) statementOn(proc uint32, line uint64) uint32 {
 	for range 3 { // names, owners, files
 		lines.skip()
 	}
-	n := uint32(lines.array())
+	n, nearest := uint32(lines.array()), ^uint64(0)
 	for i := uint32(0); i < n && (i <= proc || qinstRulingOf(t.base+i).within != 0); i++ {
-		if on := lines.number(); i > proc && on == line && qinstRulingOf(t.base+i).role&qinstStarts != 0 {
-			return t.base + i + 1
+		on := lines.number()
+		away := max(on, line) - min(on, line)
+		if i > proc && away < nearest && qinstRulingOf(t.base+i).role&qinstStarts != 0 {
+			statement, nearest = t.base+i+1, away
 		}
 	}
-	return 0
+	return statement
 }
