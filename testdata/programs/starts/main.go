@@ -48,7 +48,9 @@ func fan(i int) {
 		go func(
 			n int,
 		) {
-			done.Add(n)
+			if n < 0 {
+				done.Done()
+			}
 		}(
 			i - i - 1,
 		)
