@@ -107,11 +107,11 @@
 //	1<<31-1         qinstTimed, quota of a timed point
 //
 // The last four are above qinstCountOnly, since neither a count, a time nor a delay needs a buffer:
-// a starved thread goes on. qinstTrace tests for them by quota >= qinstBursting, and the assembly
-// for quota == qinstTimed, so nothing may lie between or above them. Operations test for
-// qinstDelayed alone, and qinstEmit takes one from quota without a test, because only points with
-// an entry and an exit are ever timed (qinstDecide turns time into count for the others), and
-// records are never delayed.
+// a starved thread goes on. qinstTrace and the assembly test for them by quota >= qinstBursting,
+// and the assembly then for quota == qinstTimed, so nothing may lie between or above them.
+// Operations test for qinstDelayed alone, and qinstEmit takes one from quota without a test,
+// because only points with an entry and an exit are ever timed (qinstDecide turns time into count
+// for the others), and records are never delayed.
 //
 // # Rules
 //

@@ -54,10 +54,10 @@
 
 // func qinst_enter(point uint32) uint64
 //
-// Counts the entry, and writes its event where that takes nothing that qinstTrace alone does. It needs no frame, and where it does not suffice it jumps
-// to functions with its arguments: callers reserve space for the arguments
-// of the function that they know. An index that is none of a point, or has a flag,
-// finds no page (see qinstRecorder.page).
+// Counts the entry, and writes its event if there is a buffer with room for it and a profile stack
+// with room for the entry. It needs no frame, and where it does not suffice it jumps to functions
+// with its arguments: callers reserve space for the arguments of the function that they know. An
+// index that is none of a point, or has a flag, finds no page (see qinstRecorder.page).
 TEXT runtime·qinst_enter<ABIInternal>(SB),NOSPLIT|NOFRAME,$0-0
 	PCALIGN	$64 // elsewhere a call may cost half as much again
 	MOVQ	g_qinst(R14), CX
