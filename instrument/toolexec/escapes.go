@@ -29,9 +29,10 @@ func (c *command) reports(flag string) bool {
 }
 
 var (
-	decision = regexp.MustCompile(`: (can inline |inlining call to |leaking param|moved to heap: |(partially )?devirtualizing |` +
+	// What the compiler makes for a range over a function has no place.
+	decision = regexp.MustCompile(`(?:^|: )(can inline |inlining call to |leaking param|moved to heap: |(partially )?devirtualizing |` +
 		`PGO devirtualize |closure converted to global|(heap|stack) closure, captured vars = |assuming .* is unsafe uintptr|marking .* as escaping|.* ignoring self-assignment in )|` +
-		`: (.* )?(does not escape|escapes to heap|bounds check elided|zero-copy string->\[\]byte conversion)$`)
+		`: (.* )?(does not escape|escapes to heap|bounds check elided|imprecise interface call|zero-copy string->\[\]byte conversion)$`)
 	origin = regexp.MustCompile(`^([^\[\]]*:\d+)\[[^\[\]]*:\d+:\d+\]: `)
 )
 
