@@ -29,6 +29,7 @@ import (
 const (
 	qinstPage           = qinstRingPage
 	qinstRecorderStride = qinstPage + qinstPageTable // from one recorder to the next
+	qinstTogether       = 16                         // recorders whose addresses are got at a time
 )
 
 // Addresses that are zero until they are mapped are tested before use, because they stay
@@ -175,18 +176,18 @@ func qinstNewRecorder() bool {
 func qinstMakeRecorder(n uint32) bool {
 	// Addresses are got for several recorders at a time: system calls for
 	// each thread would show in programs with thousands.
-	if n%qinstFirst == 0 && qinstRecorderBatch.first != n+1 {
-		off, size := uintptr(n)*qinstPage, uintptr(qinstFirst*qinstPage)
+	if n%qinstTogether == 0 && qinstRecorderBatch.first != n+1 {
+		off, size := uintptr(n)*qinstPage, uintptr(qinstTogether*qinstPage)
 		if qinstRinged && !qinstUseRing(qinstRecordedAt+off, size, qinstRingAt.recorders+off) {
 			return false
 		}
-		at := qinstAddresses(qinstFirst * qinstRecorderStride)
+		at := qinstAddresses(qinstTogether * qinstRecorderStride)
 		if at == 0 {
 			return false
 		}
 		qinstRecorderBatch.at, qinstRecorderBatch.first = at, n+1
 	}
-	p := qinstRecorderBatch.at + uintptr(n%qinstFirst)*qinstRecorderStride
+	p := qinstRecorderBatch.at + uintptr(n%qinstTogether)*qinstRecorderStride
 	b := (*qinstRecorder)(unsafe.Pointer(p))
 	if !qinstUse(p, qinstPage+qinstTableBytes(qinstExtent)) || !qinstReadTable(n, p+qinstPage) {
 		return false

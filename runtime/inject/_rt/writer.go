@@ -18,9 +18,8 @@ const (
 	qinstThreadNS   = 20e6    // for each thread, between two readings of their times: a reading opens a file
 	qinstUntracedNS = 1e9     // at least, while nothing is traced: only totals are made of these readings then
 	qinstBusyUS     = 500     // between looks while buffers come in
-	qinstFirst      = 16      // recorders made before the program starts
-	qinstSpare      = 48      // recorders kept ready: threads come in bursts
-	qinstFewSpares  = 32      // when so few are left the writer is woken
+	qinstFirst      = 8       // recorders made before the program starts
+	qinstMostSpares = 48      // recorders kept ready, at most
 	qinstGrow       = 128     // buffers a growth of the ring adds, but for the first
 	qinstMaxRing    = 1 << 15 // buffers: 1 GiB
 	qinstBatch      = 32      // buffers written together
@@ -359,7 +358,7 @@ func qinstThreshold(threshold int32) {
 // Hooks cannot make recorders and buffers, so that there must always be enough in advance.
 // Context: writer.
 func qinstPrepare() {
-	for qinstSpares.Load() < int32(max(qinstStock.Load(), qinstFirst)) && qinstNewRecorder() {
+	for qinstSpares.Load() < qinstStock() && qinstNewRecorder() {
 	}
 	if qinstPagesLow() {
 		qinstGrowPages()
@@ -373,16 +372,22 @@ func qinstPrepare() {
 	qinstFeed()
 }
 
-// qinstStock is how many recorders are kept ready: at first few, because many programs end before
-// they have more threads.
-var qinstStock atomic.Uint32
+// qinstStock is how many recorders are kept ready: as many as threads have, because a program with
+// few threads seldom gets many at once. Making one takes four system calls.
+// Context: start, probe, hook, goroutine, writer, sampler.
+//
+//go:nosplit
+func qinstStock() int32 {
+	had := int32(atomic.Load(&qinstNRecorders)) - qinstSpares.Load()
+	return min(max(had, qinstFirst), qinstMostSpares)
+}
 
 // qinstFewRecorders reports whether the writer is to make more.
 // Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
 func qinstFewRecorders() bool {
-	return qinstSpares.Load() < int32(max(qinstStock.Load(), qinstFirst)*2/3)
+	return qinstSpares.Load() < qinstStock()*2/3
 }
 
 // qinstFeed lets starved threads trace again, once the ring has room and budget
@@ -518,7 +523,6 @@ func qinstSetPace() {
 // even when nothing happens.
 // Context: writer.
 func qinstTick() {
-	qinstStock.Store(qinstSpare)
 	if qinstFlight.on {
 		qinstFlightClock()
 		qinstForget()

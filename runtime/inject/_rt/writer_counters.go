@@ -12,7 +12,7 @@ import (
 func qinstFoldAll() {
 	limit := qinstPages.limit.Load()
 	if limit < qinstSet.mostPages || uint32(qinstPages.used.Load())+qinstFewPages <= limit ||
-		qinstSpares.Load() <= qinstFewSpares {
+		qinstFewRecorders() {
 		return
 	}
 	qinstLockMemory()
@@ -24,7 +24,7 @@ func qinstFoldAll() {
 		}
 	}
 	var done uint32 // list of recorders
-	for qinstRetired != 0 && qinstSpares.Load() > qinstFewSpares {
+	for qinstRetired != 0 && !qinstFewRecorders() {
 		i := qinstReady.pop()
 		if i == 0 {
 			break

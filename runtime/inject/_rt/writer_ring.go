@@ -130,7 +130,7 @@ func qinstFits() bool {
 	}
 	for _, part := range [...][2]uintptr{
 		{0, at.buffers + uintptr(qinstFirstBuffers())*qinstBufferSize},
-		{at.recorders, qinstFirst * qinstPage}, {at.directory, qinstPage}, {at.pages, qinstPageGrow * qinstPageSize},
+		{at.recorders, qinstTogether * qinstPage}, {at.directory, qinstPage}, {at.pages, qinstPageGrow * qinstPageSize},
 	} {
 		if e == 0 {
 			_, _, e = linux.Syscall6(qinstSysFallocate, fd, 0, part[0], part[1], 0, 0)
