@@ -108,7 +108,8 @@ var (
 		unlisted    float64 // ns a second that others cost
 		told        float64 // ns that events of points that tell cost in the last window
 		credit      float64 // ns that they may cost at once
-		scanAt      int64
+		scanAt      int64   // when the last scan ended
+		scanGap     int64   // ns until the next, at least: short at first
 	}
 )
 
@@ -529,16 +530,19 @@ func qinstScanHits(now int64) {
 		return
 	}
 	pages := (qinstNext-1)>>qinstPageShift + 1
-	if w.scanned == 0 && now-w.scanAt < min(qinstScanNS, max(qinstWindowNS, qinstScanPageNS*int64(pages))) {
+	if w.scanned == 0 && now-w.scanAt < w.scanGap {
 		return
 	}
 	for part := max(16, pages/40); part > 0 && w.scanned < pages; part-- {
 		qinstSumPage(w.scanned, &qinstSums)
 		for k, s := range qinstSums {
-			probed, inLine := s[0]-s[2], s[2]/qinstInLineParts // as many would cost as much
-			w.sum += float64(probed + inLine)
+			point, probed := w.scanned<<qinstPageShift+uint32(k), s[0]-s[2]
+			w.sum += float64(probed + s[2]/qinstInLineParts) // as many would cost as much
 			if probed > qinstUnseen {
-				qinstEnlist(w.scanned<<qinstPageShift + uint32(k))
+				qinstEnlist(point)
+			}
+			if s[2] > qinstUnseen {
+				qinstEnlistUnit(point)
 			}
 		}
 		w.scanned++
@@ -549,6 +553,19 @@ func qinstScanHits(now int64) {
 		}
 		qinstLastSum = w.sum
 		w.sum, w.listed, w.scanned, w.scanAt = 0, 0, 0, now
+		w.scanGap = min(2*w.scanGap+qinstHurryNS, qinstScanNS, max(qinstWindowNS, qinstScanPageNS*int64(pages)))
+	}
+}
+
+// qinstEnlistUnit puts the procedure of a point on the list that is counted in line: it may cost
+// much in each of a few activations, which take little of its own quota.
+// Context: writer.
+func qinstEnlistUnit(point uint32) {
+	if o := qinstRulingOf(point); o.kind != 0 || qinstKindOf(point) != 0 {
+		proc := point - o.within
+		if qinstRulingOf(proc).hold != 0 && qinstControlOf(proc).held == 0 {
+			qinstEnlist(proc)
+		}
 	}
 }
 
