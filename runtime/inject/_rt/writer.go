@@ -373,7 +373,7 @@ func qinstPrepare() {
 }
 
 // qinstStock is how many recorders are kept ready: as many as threads have, because a program with
-// few threads seldom gets many at once. Making one takes four system calls.
+// few threads seldom gets many at once. Making one takes three system calls.
 // Context: start, probe, hook, goroutine, writer, sampler.
 //
 //go:nosplit
