@@ -29,7 +29,7 @@ func (c *command) reports(flag string) bool {
 }
 
 var (
-	// What the compiler makes for a range over a function has no place.
+	// Messages about variables of a range over a function have no position.
 	decision = regexp.MustCompile(`(?:^|: )(can inline |inlining call to |leaking param|moved to heap: |(partially )?devirtualizing |` +
 		`PGO devirtualize |closure converted to global|(heap|stack) closure, captured vars = |assuming .* is unsafe uintptr|marking .* as escaping|.* ignoring self-assignment in )|` +
 		`: (.* )?(does not escape|escapes to heap|bounds check elided|imprecise interface call|zero-copy string->\[\]byte conversion)$`)

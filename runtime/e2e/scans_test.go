@@ -24,7 +24,7 @@ func TestScans(t *testing.T) {
 	found := false
 	for i := range tr.Points {
 		p := &tr.Points[i]
-		if p.Kind == spec.PointLoop && p.Owner != 0 && tr.Points[p.Owner].Name == "main.words" ||
+		if p.Kind == spec.PointLoop && tr.Points[p.Owner].Name == "main.words" ||
 			p.Kind == spec.PointProc && p.Name == "main.words" {
 			t.Logf("%s %s: %d hits, %d without probes, uncounted %v", p.Kind, p.Name, p.Hits, p.Plain, p.Uncounted)
 			found = found || p.Plain > 0 || p.Uncounted

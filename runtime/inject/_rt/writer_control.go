@@ -533,6 +533,7 @@ func qinstScanHits(now int64) {
 	if w.scanned == 0 && now-w.scanAt < w.scanGap {
 		return
 	}
+	least := qinstHeldNobody * qinstBudgeting.Target * float64(w.cpu) // of the whole run, that is worth a look
 	for part := max(16, pages/40); part > 0 && w.scanned < pages; part-- {
 		qinstSumPage(w.scanned, &qinstSums)
 		for k, s := range qinstSums {
@@ -541,7 +542,7 @@ func qinstScanHits(now int64) {
 			if probed > qinstUnseen {
 				qinstEnlist(point)
 			}
-			if s[2] > qinstUnseen {
+			if s[2] > qinstUnseen && float64(s[2]/qinstInLineParts)*qinstCountNS > least {
 				qinstEnlistUnit(point)
 			}
 		}
