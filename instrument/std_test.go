@@ -311,6 +311,9 @@ func checkSame(t *testing.T, p *instrument.Package, set *points.Set, plain, prob
 	for line := range linesOf(p, set, true, once) {
 		delete(twice, line) // probes move the code after them to other columns
 	}
+	for line := range linesLeft(p, set) {
+		delete(twice, line) // likewise
+	}
 	checkPlainBodies(t, twice, operative, plain, probed)
 }
 
@@ -365,6 +368,24 @@ func linesOfLoops(p *instrument.Package, set *points.Set) map[string]int {
 				continue
 			}
 			from, to := p.Position(lp.Body), p.Position(lp.BodyEnd())
+			for l := from.Line; l <= to.Line; l++ {
+				lines[fmt.Sprintf("%s:%d", filepath.Base(from.Filename), l)]++
+			}
+		}
+	}
+	return lines
+}
+
+// linesLeft returns the lines of what leaves loops in functions that stand once: in bodies of loops
+// without probes it has those of the exits.
+func linesLeft(p *instrument.Package, set *points.Set) map[string]int {
+	lines := map[string]int{}
+	for _, fn := range set.Funcs {
+		if fn.Bodies.Once == 0 {
+			continue
+		}
+		for _, leave := range fn.Probes.Leaves {
+			from, to := p.Position(leave.Stmt.Pos()), p.Position(leave.Stmt.End())
 			for l := from.Line; l <= to.Line; l++ {
 				lines[fmt.Sprintf("%s:%d", filepath.Base(from.Filename), l)]++
 			}

@@ -201,7 +201,6 @@ func Find(p *Package) *Set {
 	f.begun.countNames(p)
 	f.closures = findClosures(p)
 	f.findWrappers()
-	f.findLasting()
 	f.set.inlining, f.set.prefix, f.set.twins = f.Inlining, prefix(f.Types)+".", f.Twins
 	for _, fn := range f.set.Funcs {
 		fn.nest.line = f.Fset.Position(fn.Node.Pos()).Line
@@ -274,7 +273,6 @@ type finder struct {
 	counted  map[types.Object]int // calls of a function that have a counter and are certain to be made then
 	closures closures
 	wrappers map[*types.Func]*wrapper
-	lasting  map[*Func]bool // those of which an activation may last
 
 	directives directives
 	ordinals   map[string]int // of the points of the function at hand, by kind

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// The body of a loop stands twice, too, in the text with probes, if its function may last: an
-// activation keeps the text that it began with, and may never return. So each iteration chooses by
-// a level of the loop's own. Loops that stand twice may lie within each other: an outer loop may
-// take long for an iteration.
+// The body of a loop stands twice, too, in the text with probes: an activation keeps the text that
+// it began with, and may never return. So each iteration chooses by a level of the loop's own.
+// Loops that stand twice may lie within each other: an outer loop may take long for an iteration.
 //
 // A body may not stand twice if a copy would be something else, as for functions (see
 // chooseBodies), or if all that it does is to be seen: the operations on synchronization objects,
 // and what it starts.
 
-// What probes cost, in increments: more for a call whose callee is told, for a loop in the body,
-// and what an iteration pays for the choice. A body that would save no more stands once.
+// What probes cost, in increments: more for a call whose callee is known at run time only, which is
+// noted, and for a loop in the body; and what an iteration with probes pays for the choice. A body
+// that would save no more stands once.
 const (
 	toldSteps = 2
 	loopSteps = 6
@@ -25,7 +25,7 @@ const (
 
 // chooseLoops decides which of fn's loops stand twice, and which points are in them.
 func (f *finder) chooseLoops(fn *Func) {
-	if !f.lasting[fn] || fn.Bare || f.hasLines(fn) || fn.Bodies.Once == OnceLarge {
+	if fn.Bare || f.hasLines(fn) || fn.Bodies.Once == OnceLarge {
 		return
 	}
 	nodes := f.bothNodes(fn, f.own(fn, func(OneBody) {}))
@@ -87,7 +87,7 @@ func (f *finder) loopTwice(probes *Probes, lp *Loop) bool {
 		}
 		for _, n := range a.Points {
 			saved++
-			if _, told := f.set.Dynamic[n]; told {
+			if f.set.Points[n].Name == "" { // its callee is known at run time only, as in machines
 				saved += toldSteps
 			}
 		}

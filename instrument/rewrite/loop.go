@@ -8,17 +8,20 @@ import (
 )
 
 // loops inserts the probes of fn's loops, except those at the statements that leave them. A loop
-// has two variables, the token of its entry and the number of its iterations. They are an array,
-// because the compiler keeps an array in memory: in registers they would be saved and loaded around
-// every call in the loop.
+// has two variables, the token of its entry and the number of its iterations; one that stands twice
+// has a third, see turns. They are an array, because the compiler keeps an array in memory: in
+// registers they would be saved and loaded around every call in the loop.
 func (w *writer) loops(fn *points.Func) {
 	for _, lp := range fn.Probes.Loops {
 		if lp.Func {
 			w.overFunc(lp)
 			continue
 		}
-		n := lp.Point
-		w.declare(lp.Gotos, lp.Home, lp.Start, fmt.Sprintf("@l%d", n), "[2]@u64", "[2]@u64{}")
+		n, vars := lp.Point, "[2]@u64"
+		if w.twice(lp) {
+			vars = "[3]@u64"
+		}
+		w.declare(lp.Gotos, lp.Home, lp.Start, fmt.Sprintf("@l%d", n), vars, vars+"{}")
 		point := n
 		if w.set.Points[fn.Point].Flags&spec.FlagLateDefer != 0 {
 			point += lateExit
@@ -61,5 +64,10 @@ func (w *writer) leave(lp *points.Loop) string {
 	case lp.Func:
 		return w.expand("if @l%[1]d != 0 { @leave(@l%[1]d, 0) }", lp.Point)
 	}
-	return w.leaves(fmt.Sprintf("@l%d[0]", lp.Point), fmt.Sprintf("@leave(@l%[1]d[0], @l%[1]d[1])", lp.Point))
+	token := fmt.Sprintf("@l%d[0]", lp.Point)
+	if w.twice(lp) {
+		return w.expand("if %s&1 != 0 { *@behind(%d) += @uptr(@l%d[2] + 1<<48) }; ", w.turn(lp), w.words[lp.Point], lp.Point) +
+			w.leaves(token, fmt.Sprintf("@leave(@l%[1]d[0], @l%[1]d[1]+@l%[1]d[2])", lp.Point))
+	}
+	return w.leaves(token, fmt.Sprintf("@leave(@l%[1]d[0], @l%[1]d[1])", lp.Point))
 }

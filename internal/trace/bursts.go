@@ -123,7 +123,7 @@ func (e Estimate) Part(part, observed uint64) Estimate {
 func (t *Program) Hits(id PointID) Estimate {
 	p := &t.Points[id]
 	switch r := p.Representative; {
-	case t.Points[r].Uncounted:
+	case t.Points[r].Uncounted && t.Points[r].Kind == spec.PointProc:
 		return t.uncounted(&t.Points[r])
 	case p.Kind == spec.PointProc && p.Summed():
 		return t.called[id]
@@ -138,7 +138,7 @@ func (t *Program) Hits(id PointID) Estimate {
 	x, a := t.Points[p.Representative].Bursts, f.Bursts
 	units := t.plain(f)
 	within := f.Kind == spec.PointLoop && f.Owner >= 0 && t.Points[f.Owner].ranPlain()
-	if x == nil || a == nil || units.Bound() || within {
+	if x == nil || a == nil || units.Bound() && f.Kind == spec.PointProc || within {
 		return bound // of the last, the procedure's activations without probes had iterations that nobody counted
 	}
 	c := stats.Clusters{N: float64(a.N), Units: float64(a.Hits), UnitSquares: float64(a.Squares),
@@ -146,6 +146,10 @@ func (t *Program) Hits(id PointID) Estimate {
 	least, most := units.Ends()
 	plain, ok := c.Others(float64(units.Value))
 	low, ok2 := c.Others(float64(least))
+	if units.Bound() && ok2 { // of a loop that went on at the end
+		bound.Value, bound.Lo = p.Hits+uint64(low.Low), p.Hits+uint64(low.Low)
+		return bound
+	}
 	high, ok3 := c.Others(float64(most))
 	if !ok || !ok2 || !ok3 || high.High > mostHits {
 		return bound
@@ -181,7 +185,7 @@ func (t *Program) burstsOf(p *Point) *Point {
 // nil if none did: then all of the point's hits were counted.
 func (t *Program) Unit(p *Point) *Point {
 	for loop := p.Loop; loop != NoPoint; loop = t.Points[loop].Loop {
-		if t.Points[loop].Plain > 0 {
+		if t.Points[loop].ranPlain() {
 			return &t.Points[loop]
 		}
 	}
@@ -214,7 +218,8 @@ func (c *rawCounts) readBursts(t *Trace) {
 			p.Plain = min(v[1]&^spec.Uncounted, p.Hits)
 			b = Bursts{N: v[4], Hits: v[2], Squares: v[3]}
 		case p.Kind == spec.PointLoop && v[1] > 0:
-			p.Plain = min(v[1], mostHits)
+			p.Uncounted = v[1]&spec.Uncounted != 0
+			p.Plain = min(v[1]&^spec.Uncounted, mostHits)
 			b = Bursts{N: v[4], Hits: v[2], Squares: v[3]}
 		}
 		p.Bursts = &b

@@ -49,7 +49,7 @@ func (t *Program) plain(p *Point) Estimate {
 	if !p.Uncounted {
 		return Estimate{Value: p.Plain}
 	}
-	if r := t.ratios[p.Owner]; r != nil {
+	if r := t.ratios[p.Owner]; r != nil && p.Kind == spec.PointProc {
 		yard := &t.Points[r.yardstick]
 		others, ok := r.found.Others(float64(yard.Hits) - float64(r.before) - r.found.Units)
 		// Of the entries that probes counted only these bursts' are left out of the yardstick's: a

@@ -272,7 +272,8 @@ const FlagNeighbors = 1 << 21
 //
 // A loop with it has a body that stands twice where its procedure has probes. It has a word in
 // ledgers, which [UnitWord] marks in a table's list of words: the iterations with probes. Those
-// without are where a call has the hits of other callees.
+// without are where a call has the hits of other callees, as far as they have been added: when
+// iterations have probes again, and at the loop's exit, which adds a [LoopEnd], too.
 //
 // A small procedure with it has such a word, too: the activations with probes. Its slot has all.
 //
@@ -281,6 +282,7 @@ const FlagNeighbors = 1 << 21
 const (
 	FlagTwice = 1 << 10
 	UnitWord  = 1 << 31
+	LoopEnd   = 1 << 48
 )
 
 // NoTrips marks an unknown number of iterations in a "leave" event.
@@ -516,14 +518,14 @@ var (
 var Bursts = Layout{Variants: []Variant{variant(-1, "burst", 5, "what bursts found at one point", []BitField{
 	{Name: "probe", Word: 0, Width: 32, Unit: Probe,
 		Doc: "procedure, a loop that went on without probes, or a point in one of these"},
-	{Name: "plain", Word: 1, Width: 64, Doc: "of a procedure: activations without probes, in the whole run, with the highest bit if there were more that nobody counted; of a loop: iterations; else 0"},
+	{Name: "plain", Word: 1, Width: 64, Doc: "of a procedure: activations without probes, in the whole run, of a loop: iterations; with the highest bit if there were more that nobody counted; else 0"},
 	{Name: "hits", Word: 2, Width: 64, Doc: "in bursts; if plain is not 0: activations or iterations with probes"},
 	{Name: "squares", Word: 3, Width: 64, Doc: "sum over bursts of the square of the burst's hits"},
 	{Name: "products", Word: 4, Width: 64, Doc: "sum over bursts of the product of the burst's hits and of its activations of the procedure, or iterations of the loop; if plain is not 0: number of bursts that found one, or hits of an earlier one"},
 })}}
 
-// Uncounted is the bit that says of a procedure's activations without probes that some were not
-// counted.
+// Uncounted is the bit that says of a procedure's activations, or a loop's iterations, without
+// probes that some were not counted.
 const Uncounted = 1 << 63
 
 // Ratios is the layout of what bursts found of procedures whose entries were else not counted. Each

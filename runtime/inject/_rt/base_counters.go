@@ -63,7 +63,7 @@ var (
 // qinstRulingOf returns the ruling of a point. Callers loop over registered points, so that
 // the index needs no test. It is masked, because a wrong index must not reach memory that
 // does not exist.
-// Context: start, probe, hook, goroutine, writer, jumper.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 //
 //go:nosplit
 func qinstRulingOf(point uint32) *qinstRuling {
@@ -176,7 +176,7 @@ func qinstMorePages() bool {
 // qinstEachCounter calls f for a point's counter in each thread's recorder.
 // Threads count meanwhile. A value that f reads may be a moment old, and an increment of
 // quota may undo a store of f at the same time. Callers allow for both.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, end, goroutine, writer, jumper, reducer.
 func qinstEachCounter(point uint32, f func(*qinstCounter)) {
 	if !qinstPaged[point>>qinstPageShift] {
 		return
@@ -193,7 +193,7 @@ func qinstEachCounter(point uint32, f func(*qinstCounter)) {
 }
 
 // qinstSharedCounter is the point's counter in the shared recorder.
-// Context: goroutine, writer, jumper, reducer.
+// Context: start, end, goroutine, writer, jumper, reducer.
 func qinstSharedCounter(point uint32) *qinstCounter {
 	if point < qinstMaxPoints {
 		if c := (*qinstRecorder)(unsafe.Pointer(qinstRecorders[0])).counter(point); c != nil {
@@ -204,7 +204,7 @@ func qinstSharedCounter(point uint32) *qinstCounter {
 }
 
 // qinstHitsOf sums a point's counters up.
-// Context: goroutine, writer, jumper.
+// Context: start, end, goroutine, writer, jumper, reducer.
 func qinstHitsOf(point uint32) (hits, traced uint64) {
 	hits = qinstSharedCounter(point).hits // its field traced has another meaning
 	qinstEachCounter(point, func(c *qinstCounter) {

@@ -126,7 +126,7 @@ type qinstRecorder struct {
 // page returns the recorder's entry for a page of counters: the address that the counter of
 // point 0 would have, 0 if there is no page. The table covers every index that probes are
 // called with, so that they need not test the index.
-// Context: start, probe, hook, goroutine, writer, jumper, reducer.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 //
 //go:nosplit
 func (b *qinstRecorder) page(number uint32) *uintptr {
@@ -135,7 +135,7 @@ func (b *qinstRecorder) page(number uint32) *uintptr {
 
 // counter is the point's counter, nil if the recorder has none so far. The table of pages follows
 // the recorder, so that finding a counter loads one word.
-// Context: start, probe, hook, goroutine, writer, jumper, reducer.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 //
 //go:nosplit
 func (b *qinstRecorder) counter(point uint32) *qinstCounter {

@@ -314,7 +314,7 @@ func qinstHex(s string) (v uint64, ok bool) {
 type qinstPacked struct{ at, end uintptr }
 
 // qinstPackedOf begins to read a text.
-// Context: start, probe, hook, goroutine, writer, jumper.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 func qinstPackedOf(s string) qinstPacked {
 	at := uintptr(unsafe.Pointer(unsafe.StringData(s)))
 	return qinstPacked{at, at + uintptr(len(s))}
@@ -352,7 +352,7 @@ func (p *qinstPacked) big(n int) (v uint64) {
 }
 
 // number takes a number.
-// Context: start, probe, hook, goroutine, writer, jumper.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 func (p *qinstPacked) number() uint64 {
 	switch b := p.byte(); b {
 	case 0xcc, 0xcd, 0xce, 0xcf:
@@ -363,7 +363,7 @@ func (p *qinstPacked) number() uint64 {
 }
 
 // array takes the head of an array and returns its length.
-// Context: start, probe, hook, goroutine, writer, jumper.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 func (p *qinstPacked) array() uint64 {
 	switch b := p.byte(); b {
 	case 0xdc:
@@ -396,7 +396,7 @@ func (p *qinstPacked) str() string {
 }
 
 // skip passes over a value.
-// Context: start, probe, hook, goroutine, writer, jumper.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 func (p *qinstPacked) skip() {
 	switch b := p.peek(); {
 	case b >= 0xa0 && b <= 0xbf, b >= 0xd9 && b <= 0xdb:
@@ -482,7 +482,7 @@ func qinstIdentities(table string) qinstPacked {
 }
 
 // qinstColumns are the columns of a table that matter here.
-// Context: start, probe, hook, goroutine, writer, jumper.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 func qinstColumns(table string) (strs, kinds, names qinstPacked) {
 	t := qinstPackedOf(table)
 	t.skip() // package
@@ -496,7 +496,7 @@ func qinstColumns(table string) (strs, kinds, names qinstPacked) {
 
 // qinstKindOf finds a point's kind in its table, and then those of the others there, and where
 // their procedures begin.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, end, goroutine, writer, jumper, reducer.
 func qinstKindOf(point uint32) (kind uint8) {
 	t := qinstTableOf(point)
 	if t == nil {
@@ -558,7 +558,7 @@ func qinstKindOf(point uint32) (kind uint8) {
 }
 
 // qinstKind is the kind of a point as far as its cost goes; 0 for those without a probe.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, end, goroutine, writer, jumper, reducer.
 func qinstKind(kind string) uint8 {
 	switch kind {
 	case "proc", "loop":

@@ -143,6 +143,7 @@ const (
 	qinstFlagNeighbors = 2097152
 	qinstFlagTwice     = 1024
 	qinstUnitWord      = 2147483648
+	qinstLoopEnd       = 281474976710656
 	qinstNoTrips       = 18446744073709551615
 	qinstAddressBits   = 48
 	qinstUncounted     = 9223372036854775808

@@ -35,7 +35,7 @@ func (p *qinstPath) num(v uint64) *qinstPath {
 }
 
 // text is the path so far, as a string that shares its memory.
-// Context: start, probe, hook, goroutine, writer, jumper.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 func (p *qinstPath) text() string { return qinstString(&p.buf[0], p.n) }
 
 // qinstString is unsafe.String without its checks, whose failure would panic:

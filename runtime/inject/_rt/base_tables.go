@@ -34,11 +34,11 @@ type qinstText struct {
 }
 
 // string is the text itself.
-// Context: start, probe, hook, goroutine, writer, jumper.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 func (t qinstText) string() string { return qinstString((*byte)(unsafe.Pointer(t.at)), t.n) }
 
 // text is a package's table as it wrote it.
-// Context: start, probe, hook, goroutine, writer, jumper.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 func (t *qinstTable) text() string { return t.table.string() }
 
 var (
@@ -140,7 +140,7 @@ func (t *qinstTable) wants(i uintptr) byte {
 }
 
 // qinstTableOf is the table that a point is in.
-// Context: start, probe, hook, goroutine, writer, jumper.
+// Context: start, probe, hook, end, goroutine, writer, jumper, reducer.
 func qinstTableOf(point uint32) *qinstTable {
 	// Tables are in the order of their bases, since indexes are given out in the order of
 	// registration.

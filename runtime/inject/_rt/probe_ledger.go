@@ -25,7 +25,7 @@ func QinstDepth() unsafe.Pointer {
 }
 
 // qinstLedgerSlot is a point's slot in a ledger.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, end, goroutine, writer, jumper, reducer.
 //
 //go:nosplit
 func qinstLedgerSlot(at uintptr, point uint32) *uint64 {

@@ -190,7 +190,7 @@ func qinstPriceUnits(proc uint32, c *qinstControl) bool {
 		return false
 	}
 	inner := float64(loops) / float64(n)
-	inLine := float64(calls) / float64(n) / qinstInLineParts
+	inLine := float64(calls+qinstNamingIn(proc)) / float64(n) / qinstInLineParts
 	c.unit, c.rest = float32(1+inner+inLine), 1./qinstInLineParts
 	if qinstRulingOf(proc).hold == qinstProcCounted {
 		c.rest = float32((1+inner)/qinstInLineParts + inLine)
@@ -901,6 +901,9 @@ func qinstWriteBursts() {
 	for i := range qinstNTurns {
 		u := qinstTurn(i)
 		_, u.plain = u.iterations() // once, because both passes must agree on who is a unit
+		if qinstControlOf(u.point).plain && u.open() {
+			u.plain |= qinstUncounted
+		}
 	}
 	found := uint64(0)
 	qinstEachFound(func(uint32, uint64, *qinstBurstSum) { found++ })

@@ -34,7 +34,7 @@ func qinstStartLedgers() bool {
 
 // qinstEachLedger calls f with every ledger. Their owners count meanwhile: a sum is that of
 // some moment of each.
-// Context: start, probe, goroutine, writer, jumper.
+// Context: start, probe, end, goroutine, writer, jumper, reducer.
 func qinstEachLedger(f func(at uintptr)) {
 	for i := uint32(qinstFirstLedger); i < atomic.Load(&qinstNLedgers); i++ {
 		f(qinstLedgers[i])
@@ -75,6 +75,33 @@ func qinstLedgerCallees(b *qinstRecorder) {
 			})
 		}
 	}
+}
+
+// What the name of a callee costs, in counts in line: to compare it with the word's, and to count
+// it elsewhere if it is another.
+const (
+	qinstNamedSteps = 2
+	qinstToldSteps  = 5
+)
+
+// qinstNamingIn returns what the names of callees have cost that calls in a unit noted, in counts
+// in line.
+// Context: writer.
+func qinstNamingIn(unit uint32) (steps uint64) {
+	t, within := qinstTableOf(unit), qinstRulingOf(unit).within
+	for k := 0; k+4 <= t.words.n && t.wordOf(k)&qinstUnitWord == 0; k += 4 {
+		point := t.base + t.wordOf(k)
+		elsewhere := point < unit || point-qinstRulingOf(point).within != unit-within
+		if elsewhere || within != 0 && !qinstInLoop(point, unit) {
+			continue
+		}
+		word := qinstLedgerPoints + uintptr(t.base)*8 + uintptr(k)*2
+		qinstEachLedger(func(at uintptr) {
+			t := qinstMostAt(at, word, point)
+			steps += qinstNamedSteps*(*t.slot) + qinstToldSteps*(*t.others)
+		})
+	}
+	return steps
 }
 
 // qinstEarlyHits is how many hits were counted in line before their package was registered.

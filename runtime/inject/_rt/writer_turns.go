@@ -22,14 +22,20 @@ type qinstTurning struct {
 	last  uint64  // iterations or activations at the end of the last window
 	n     float64 // of them in it
 	saves float64 // ns that holding it would save in it
-	plain uint64  // of them without probes, when a record was last written
+	plain uint64  // of them without probes, when a record was last written; with qinstUncounted
+	late  uint32  // windows since some were last seen
+
+	at      int64  // when it was first looked at whether activations of the procedure last
+	entered uint64 // activations at that time
 }
 
 const (
 	qinstMostTurns = 1 << 14 // loops beyond run with probes
 	qinstFewTurns  = 512     // so many are looked at in every window
 	qinstSeldom    = 16      // of more, those that were not entered in one of so many
+	qinstLastsNS   = 10e6    // activations that do not return for so long last
 	qinstTurnNS    = 1e6     // an iteration that is not much shorter than a burst tells nothing
+	qinstTurnLate  = 64      // windows after which a held loop that has told nothing is let go
 )
 
 // The writer's own.
@@ -85,25 +91,39 @@ func qinstTurningOf(point uint32) *qinstTurning {
 	return nil
 }
 
-// iterations returns how many there were with probes, and without.
+// iterations returns how many there were with probes, and without, as far as they were added to a
+// ledger.
 // Context: writer, jumper.
 func (u *qinstTurning) iterations() (with, plain uint64) {
 	if qinstIsSmall(u.point) {
 		with = qinstWordSum(u.word)
 		return with, max(with, qinstPlain(u.point)) - with // with was read first
 	}
-	return qinstWordSum(u.word), qinstWordSum(u.word + qinstLedgerBytes)
+	return qinstWordSum(u.word), qinstWordSum(u.word+qinstLedgerBytes) & (qinstLoopEnd - 1)
+}
+
+// open reports whether an activation of a loop goes on, or was left by a panic. It then may have
+// had more iterations without probes.
+// Context: start, end, goroutine, writer, jumper, reducer.
+func (u *qinstTurning) open() bool {
+	if qinstIsSmall(u.point) {
+		return false
+	}
+	const ends = 1<<64/qinstLoopEnd - 1
+	left := qinstWordSum(u.word+qinstLedgerBytes) / qinstLoopEnd // first, since all that are left were entered
+	hits, _ := qinstHitsOf(u.point)
+	return (hits-left)&ends != 0
 }
 
 // qinstWordSum adds up a word of all ledgers.
-// Context: writer, jumper.
+// Context: start, end, goroutine, writer, jumper, reducer.
 func qinstWordSum(word uintptr) (n uint64) {
 	qinstEachLedger(func(at uintptr) { n += *(*uint64)(unsafe.Pointer(at + word)) })
 	return n
 }
 
 // qinstIsSmall reports whether a point is a procedure that is only counted.
-// Context: writer, jumper.
+// Context: start, end, goroutine, writer, jumper, reducer.
 func qinstIsSmall(point uint32) bool {
 	return qinstKindOf(point) == qinstCalls && qinstRulingOf(point).within == 0
 }
@@ -137,9 +157,13 @@ func qinstPriceTurns(ns float64) (least float64) {
 			continue // to look at many loops in many ledgers takes long, and most are never entered
 		}
 		with, plain := u.iterations()
-		u.n, u.saves, u.last = float64(with+plain-u.last), 0, with+plain
 		c := qinstControlOf(u.point)
-		qinstBurst.untold = qinstBurst.untold || u.plain == 0 && plain > 0 && c.met
+		if u.late++; with+plain == u.last && c.held != 0 && u.late < qinstTurnLate && u.open() {
+			least += u.n * float64(c.rest) * qinstCountNS
+			continue // it says how many there were when a burst begins
+		}
+		u.n, u.saves, u.last, u.late = float64(with+plain-u.last)/float64(u.late), 0, with+plain, 0
+		qinstBurst.untold = qinstBurst.untold || u.plain == 0 && c.met && (plain > 0 || u.open())
 		if u.n == 0 || !u.mayTurn(c, u.n*qinstTurnNS >= ns, ns) {
 			continue
 		}
@@ -170,8 +194,8 @@ func (u *qinstTurning) mayTurn(c *qinstControl, often bool, ns float64) bool {
 	if c.met {
 		return !qinstIsRuled(proc)
 	}
-	if p := qinstControlOf(proc); p.listed && p.n*qinstTurnNS > ns {
-		return false // its activations are short
+	if !qinstIsSmall(u.point) && !u.lasts(proc) {
+		return false
 	}
 	t := qinstTableOf(proc)
 	taken := qinstInUnit(u.point, func(c *qinstControl, o *qinstRuling) bool {
@@ -179,6 +203,18 @@ func (u *qinstTurning) mayTurn(c *qinstControl, often bool, ns float64) bool {
 			(o.within != 0 || qinstPlain(proc) != 0)
 	})
 	return !taken && !qinstIsRuled(proc) && t.levelNow(uintptr(proc-t.base), uintptr(proc-t.base)) == qinstProcProbed
+}
+
+// lasts reports whether activations of the loop's procedure are known to last. Else the procedure
+// is the unit: without probes it costs less than its loops.
+// Context: writer.
+func (u *qinstTurning) lasts(proc uint32) bool {
+	now := qinstWindow.at
+	hits, _ := qinstHitsOf(proc)
+	if u.at == 0 || float64(hits-u.entered)*qinstLastsNS > float64(now-u.at) {
+		u.at, u.entered = now, hits
+	}
+	return now-u.at >= qinstLastsNS
 }
 
 // price notes what an iteration or activation costs, with probes and held. It goes by all so far.
@@ -196,9 +232,9 @@ func (u *qinstTurning) price(c *qinstControl, with uint64) {
 	if with == 0 {
 		return
 	}
-	steps, rest := calls+with, 2. // the level is tested twice
+	steps, rest := calls+qinstNamingIn(u.point)+with, 1. // the iteration is counted
 	if qinstIsSmall(u.point) {
-		steps, rest = calls+2*with, 1
+		steps += with
 	}
 	c.unit, c.rest = float32((float64(loops)+float64(steps)/qinstInLineParts)/float64(with)),
 		float32(rest/qinstInLineParts)
