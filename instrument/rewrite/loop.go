@@ -66,8 +66,9 @@ func (w *writer) leave(lp *points.Loop) string {
 	}
 	token := fmt.Sprintf("@l%d[0]", lp.Point)
 	if w.twice(lp) {
-		return w.expand("if %s&1 != 0 { *@behind(%d) += @uptr(@l%d[2] + 1<<48) }; ", w.turn(lp), w.words[lp.Point], lp.Point) +
-			w.leaves(token, fmt.Sprintf("@leave(@l%[1]d[0], @l%[1]d[1]+@l%[1]d[2])", lp.Point))
+		end := w.expand("if %s&1 != 0 { *@behind(%d) += @uptr(@l%d[2] + %d) }; ",
+			w.turn(lp), w.words[lp.Point], lp.Point, uint64(spec.LoopEnd))
+		return end + w.leaves(token, fmt.Sprintf("@leave(@l%[1]d[0], @l%[1]d[1]+@l%[1]d[2])", lp.Point))
 	}
 	return w.leaves(token, fmt.Sprintf("@leave(@l%[1]d[0], @l%[1]d[1])", lp.Point))
 }

@@ -38,8 +38,10 @@ func (w *writer) turns(fn *points.Func) {
 			}
 		}
 		level := w.turn(lp)
-		begin := w.expand(" if !(*(*@second)(@ptr(&%[1]s)) <= %[2]d) { if *(*@first)(@ptr(&%[1]s)) == %[3]d { *@word(%[4]d)++; if @l%[5]d[2] != 0 { *@behind(%[4]d) += @uptr(@l%[5]d[2]); @l%[5]d[1] += @l%[5]d[2]; @l%[5]d[2] = 0 } };",
-			level, spec.ProcEntered, spec.ProcProbed, w.words[lp.Point], lp.Point)
+		begin := w.expand(" if !(*(*@second)(@ptr(&%[1]s)) <= %[2]d) { if *(*@first)(@ptr(&%[1]s)) == %[3]d {",
+			level, spec.ProcEntered, spec.ProcProbed)
+		begin += w.expand(" *@word(%[1]d)++; if @l%[2]d[2] != 0 { *@behind(%[1]d) += @uptr(@l%[2]d[2]);"+
+			" @l%[2]d[1] += @l%[2]d[2]; @l%[2]d[2] = 0 } };", w.words[lp.Point], lp.Point)
 		count := w.expand("@l%d[2]++;", lp.Point)
 		if !fn.Bodies.Twin {
 			count = w.expand("if %s != 0 { %s };", level, count)

@@ -158,12 +158,12 @@ func qinstPriceTurns(ns float64) (least float64) {
 		}
 		with, plain := u.iterations()
 		c := qinstControlOf(u.point)
+		qinstBurst.untold = qinstBurst.untold || u.plain == 0 && c.met && (plain > 0 || u.open())
 		if u.late++; with+plain == u.last && c.held != 0 && u.late < qinstTurnLate && u.open() {
 			least += u.n * float64(c.rest) * qinstCountNS
 			continue // it says how many there were when a burst begins
 		}
 		u.n, u.saves, u.last, u.late = float64(with+plain-u.last)/float64(u.late), 0, with+plain, 0
-		qinstBurst.untold = qinstBurst.untold || u.plain == 0 && c.met && (plain > 0 || u.open())
 		if u.n == 0 || !u.mayTurn(c, u.n*qinstTurnNS >= ns, ns) {
 			continue
 		}
