@@ -2,7 +2,7 @@ package runtime
 
 import "unsafe"
 
-// Loops of procedures that may last. An activation keeps the text that it began with, so that a
+// Loops of activations that last. An activation keeps the text that it began with, so that a
 // level of its procedure never reaches one that does not return. The body of such a loop stands
 // twice, and each iteration chooses by the loop's level. What the loop calls is then known by its
 // ratio to the iterations with probes, as it is by activations for procedures (writer_burst.go).
@@ -25,17 +25,17 @@ type qinstTurning struct {
 	plain uint64  // of them without probes, when a record was last written; with qinstUncounted
 	late  uint32  // windows since some were last seen
 
-	at      int64  // when it was first looked at whether activations of the procedure last
-	entered uint64 // activations at that time
+	at      int64  // since then the procedure was entered less than once in qinstLastsNS
+	entered uint64 // its entries at that time
 }
 
 const (
 	qinstMostTurns = 1 << 14 // loops beyond run with probes
 	qinstFewTurns  = 512     // so many are looked at in every window
 	qinstSeldom    = 16      // of more, those that were not entered in one of so many
-	qinstLastsNS   = 10e6    // activations that do not return for so long last
+	qinstLastsNS   = 10e6    // activations of a procedure that is entered more rarely last
 	qinstTurnNS    = 1e6     // an iteration that is not much shorter than a burst tells nothing
-	qinstTurnLate  = 64      // windows after which a held loop that has told nothing is let go
+	qinstTurnLate  = 64      // windows without a count after which a held loop is let go
 )
 
 // The writer's own.
@@ -161,7 +161,7 @@ func qinstPriceTurns(ns float64) (least float64) {
 		qinstBurst.untold = qinstBurst.untold || u.plain == 0 && c.met && (plain > 0 || u.open())
 		if u.late++; with+plain == u.last && c.held != 0 && u.late < qinstTurnLate && u.open() {
 			least += u.n * float64(c.rest) * qinstCountNS
-			continue // it says how many there were when a burst begins
+			continue // their number comes when a burst begins
 		}
 		u.n, u.saves, u.last, u.late = float64(with+plain-u.last)/float64(u.late), 0, with+plain, 0
 		if u.n == 0 || !u.mayTurn(c, u.n*qinstTurnNS >= ns, ns) {
